@@ -5,17 +5,34 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias, TypeVar
 
 from kueuepy.errors import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 Write: TypeAlias = "Callable[[BinaryIO], object]"
 """A function that writes the content of a file."""
+
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=_Closable)
+
+
+@contextmanager
+def closed_on_error(opened: C) -> Iterator[C]:
+    """Close a resource if the block raises any exception, also KeyboardInterrupt; otherwise leave it open."""
+    try:
+        yield opened
+    except BaseException:
+        opened.close()
+        raise
 
 
 def is_file(path: str | os.PathLike[str]) -> bool:

@@ -18,7 +18,7 @@ from kueuepy.cli.output import (
 )
 from kueuepy.errors import InvalidSpecError, counted, verb
 from kueuepy.files import write_file
-from kueuepy.lint import SEVERITIES, Finding, Findings, lint
+from kueuepy.lint import SEVERITIES, Findings, lint
 from kueuepy.manifest import Limits, Manifest, ManifestError, dump, items
 
 
@@ -92,7 +92,8 @@ def _report(manifest: Manifest, findings: Findings) -> None:
     for note in manifest.notes:
         say(f"{note}", style="dim")
     for finding in findings:
-        _print(finding)
+        before, severity, after = str(finding).partition(f"{finding.severity} {finding.rule}:")
+        say((before, "dim"), (severity, SEVERITY_STYLES[finding.severity]), after)
     counts = Counter(finding.severity for finding in findings)
     found = ", ".join(counted(counts[severity], severity) for severity in SEVERITIES if counts[severity])
     versions = f" of {', '.join(sorted(manifest.versions))}" if manifest.versions else ""
@@ -105,11 +106,6 @@ def _count(manifest: Manifest) -> int:
     """Return the number of objects that were read; a Configuration that --kueue-version implies is not one."""
     is_configured = ("Configuration", "") in manifest.origins
     return sum(1 for _ in manifest.objects()) + len(manifest.jobs) + len(manifest.others) + is_configured
-
-
-def _print(finding: Finding) -> None:
-    before, severity, after = str(finding).partition(f"{finding.severity} {finding.rule}:")
-    say((before, "dim"), (severity, SEVERITY_STYLES[finding.severity]), after)
 
 
 def convert(

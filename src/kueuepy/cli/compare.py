@@ -187,12 +187,10 @@ def _profile(version: str) -> str:
 
 
 def _short(value: Any) -> str:
-    return "absent" if value is None else msgspec.json.encode(value, enc_hook=_number).decode()
-
-
-def _number(value: Any) -> float | str:
-    """Return a duration in seconds as a number, and any other value as text."""
-    return float(value) if isinstance(value, float) else str(value)
+    """Return a value as JSON: a duration as a number of seconds, and a value of another class as text."""
+    if value is None:
+        return "absent"
+    return msgspec.json.encode(value, enc_hook=lambda one: float(one) if isinstance(one, float) else str(one)).decode()
 
 
 def _print_compared(found: Upgrade, read: list[str], rows: int) -> None:

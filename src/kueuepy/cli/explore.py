@@ -164,7 +164,8 @@ def eta(
     known, coming = (_known(runtimes), _coming(future)) if runtimes is not None else (None, _coming(future))
     if history is not None:
         known = Jobs.from_workloads(history, user=users or None)
-        coming = coming or Arrivals(known, _arriving(horizon), since=scheduler.now % 86400)
+        arriving = min(span("--horizon", horizon), span("", _WEEK)) / SECOND
+        coming = coming or Arrivals(known, arriving, since=scheduler.now % 86400)
     options = {"future": coming, "n": futures, "seed": seed, "horizon": horizon, "users": users}
     with counting("futures simulated", futures) as show:
         found = when_admitted(scheduler, key, known, progress=show, **options)
@@ -205,11 +206,6 @@ def risk(
 def _known(text: str) -> Any:
     """Return the runtimes given by an option: one time for all workloads, or the jobs of a log."""
     return text if parse_span(text) is not None else Log().read(text)
-
-
-def _arriving(horizon: str) -> float:
-    """Return the time in seconds for which jobs arrive: a week, or the whole horizon if it is shorter."""
-    return min(span("--horizon", horizon), span("", _WEEK)) / SECOND
 
 
 def _coming(path: str | None) -> Any:

@@ -83,16 +83,12 @@ def formatted(rows: Iterable[Row], how: Format) -> str:
 
 
 def _github(rows: list[Row]) -> str:
-    return "\n".join(
-        f"::{_COMMANDS[row.severity]} "
-        + ",".join(f"{name}={_property(value)}" for name, value in _properties(row).items() if value)
-        + f"::{_message(_text(row))}"
-        for row in rows
-    )
-
-
-def _properties(row: Row) -> dict[str, Any]:
-    return {"file": row.file, "line": row.line, "col": row.column, "title": row.rule}
+    lines = []
+    for row in rows:
+        given = {"file": row.file, "line": row.line, "col": row.column, "title": row.rule}
+        properties = ",".join(f"{name}={_property(value)}" for name, value in given.items() if value)
+        lines.append(f"::{_COMMANDS[row.severity]} {properties}::{_message(_text(row))}")
+    return "\n".join(lines)
 
 
 def _text(row: Row) -> str:

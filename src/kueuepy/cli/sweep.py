@@ -116,7 +116,8 @@ def sweep(
         )
     if out is not None:
         _save(grid, out)
-    _expect_valid(grid)
+    if len(grid.errors) == len(grid.policies):
+        raise InvalidSpecError(f"sweep: no policy is valid; the first: {grid.errors[0]}")
     chosen = grid.best(best, where=where)
     front = grid.pareto(minimise=names) if names else grid.means
     if picture is not None:
@@ -150,11 +151,6 @@ def _metrics(pareto: str | None, picture: str | None) -> list[str]:
     if picture is not None and len(names) != 2:  # noqa: PLR2004 - x and y
         raise UsageError("--picture: needs --pareto with two metrics")
     return names
-
-
-def _expect_valid(grid: Sweep) -> None:
-    if len(grid.errors) == len(grid.policies):
-        raise InvalidSpecError(f"sweep: no policy is valid; the first: {grid.errors[0]}")
 
 
 def _values(path: str, text: str, *, sampled: bool) -> Any:

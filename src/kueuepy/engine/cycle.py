@@ -192,8 +192,7 @@ class Settled(Sequence[Cycle]):
     @property
     def preempted(self) -> tuple[str, ...]:
         """The keys of the preempted workloads, in order."""
-        targets = [t.workload for cycle in self._cycles for d in cycle.preempting for t in d.targets]
-        return tuple(targets)
+        return tuple(t.workload for cycle in self._cycles for d in cycle.preempting for t in d.targets)
 
     @overload
     def __getitem__(self, index: int) -> Cycle: ...

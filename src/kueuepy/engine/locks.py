@@ -22,7 +22,7 @@ class Asking:
 
     def __init__(self) -> None:
         """Create the state in which no function is being called."""
-        self._last: Callable[[], object] = _nothing
+        self._last: Callable[[], object] = lambda: None
 
     def begin(self) -> object:
         """Return a token; the call lasts until the caller drops it.
@@ -50,10 +50,6 @@ class Asking:
 
 class _Token:
     __slots__ = ("__weakref__",)
-
-
-def _nothing() -> None:
-    return None
 
 
 # The name of each lock's attribute, by holder. A WeakKeyDictionary would work too, but is three times slower.
@@ -87,11 +83,7 @@ def survives_fork(holder: Any, name: str = "lock") -> None:
         holder: An object that supports weak references.
         name: The attribute that contains its `RLock`.
     """
-    _holders[ref(holder, _forget)] = name
-
-
-def _forget(holder: ref[Any]) -> None:
-    _holders.pop(holder, None)
+    _holders[ref(holder, lambda gone: _holders.pop(gone, None))] = name
 
 
 def _in_child() -> None:

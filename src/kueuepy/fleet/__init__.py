@@ -1,5 +1,5 @@
 """A fleet: a manager cluster that dispatches workloads to worker clusters (MultiKueue)."""
 
-from kueuepy import _stubs
+from kueuepy._stubs import facade
 
-__getattr__, __dir__, __all__ = _stubs.facade(__name__)
+__getattr__, __dir__, __all__ = facade(__name__)

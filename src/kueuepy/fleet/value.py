@@ -57,25 +57,25 @@ def sorted_edits(values: Mapping[str, Any], workers: Iterable[str]) -> tuple[dic
     return of_clusters, settings
 
 
-def check_path(path: str, clusters: Mapping[str, Cluster]) -> None:
-    """Check that a path exists in the manager and the workers of a fleet, without validating values.
+def check_path(cluster: Cluster, path: str, prefix: str = "") -> None:
+    """Check that a path of `Cluster.edit_all` exists, without validating values.
+
+    Args:
+        cluster: The cluster.
+        path: The path.
+        prefix: The beginning of the message if the path does not match anything.
 
     Raises:
         NotFoundError: The path does not match anything.
         InvalidSpecError: The path is malformed.
     """
-    names, rest = _target(path, tuple(name for name in clusters if name != MANAGER))
-    for name in names:
-        _check(name, clusters[name], rest)
-
-
-def _check(name: str, cluster: Cluster, path: str) -> None:
     try:
+        # Any value shows whether the field exists.
         edited_all(cluster.objects(), cluster.configuration, {path: ""})
     except NotFoundError as error:
-        raise NotFoundError(f"{name}: {error.args[0]}") from None
+        raise NotFoundError(f"{prefix}{error.args[0]}") from None
     except InvalidSpecError:
-        if ":" not in path:
+        if not path.partition(":")[2]:
             raise
 
 
@@ -295,7 +295,9 @@ class Fleet:
             NotFoundError: The path does not match anything.
             InvalidSpecError: The path is malformed.
         """
-        check_path(path, dict(zip((MANAGER, *self.workers), self.members, strict=True)))
+        names, rest = _target(path, tuple(self.workers))
+        for name in names:
+            check_path(self.manager if name == MANAGER else self.workers[name], rest, f"{name}: ")
 
     def gated(self, on: bool = True) -> "Fleet":  # noqa: FBT001, FBT002 - reads well in either form
         """Return a fleet with orchestrated preemption (feature gate MultiKueueOrchestratedPreemption).

@@ -7,27 +7,13 @@ from typing import Any
 import msgspec
 
 from kueuepy.cluster import Cluster
-from kueuepy.cluster.early import EARLY, EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
+from kueuepy.cluster.early import EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
 from kueuepy.errors import InvalidSpecError, checked
 from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, of_patch, release_of, version_of
 from kueuepy.profiles.gates import COVERAGE
 from kueuepy.simulation.changes import DecisionChange
 from kueuepy.simulation.comparison import Comparison, compare
 from kueuepy.simulation.simulate import Progress
-
-__all__ = [
-    "EARLY",
-    "EARLY_RULES",
-    "OLDEST",
-    "EarlyRule",
-    "GateChange",
-    "Upgrade",
-    "VersionChange",
-    "as_then",
-    "compare_versions",
-    "gate_changes",
-    "is_early",
-]
 
 TOGETHER = "several together"
 """Cause of a decision that no single rule or feature gate changes."""

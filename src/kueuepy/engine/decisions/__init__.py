@@ -1,5 +1,5 @@
 """The decisions of a scheduling cycle."""
 
-from kueuepy import _stubs
+from kueuepy._stubs import facade
 
-__getattr__, __dir__, __all__ = _stubs.facade(__name__)
+__getattr__, __dir__, __all__ = facade(__name__)

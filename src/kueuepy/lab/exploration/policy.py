@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.cluster import Cluster
-from kueuepy.cluster.edit import edited_all
 from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, imported, nearest
 from kueuepy.errors.arguments import checked_fields
 from kueuepy.fleet import Fleet
+from kueuepy.fleet.value import check_path as check_cluster_path
 from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.model import Settings
 from kueuepy.simulation.table import Jobs
@@ -106,14 +106,7 @@ def check_path(setup: Setup, path: str) -> None:
     elif isinstance(setup.cluster, Fleet):
         setup.cluster.check_path(path)
     else:
-        try:
-            # Any value shows whether the field exists.
-            edited_all(setup.cluster.objects(), setup.cluster.configuration, {path: ""})
-        except NotFoundError:
-            raise
-        except InvalidSpecError:
-            if not field:
-                raise
+        check_cluster_path(setup.cluster, path)
 
 
 def _is_setting(target: str) -> bool:

@@ -81,7 +81,7 @@ class Knobs:
                 found.setdefault(id(obj), []).append(position)
         self._objects = [obj for obj in objects if id(obj) in found]
         self.places = [found[id(obj)] for obj in self._objects]
-        numbers = [_whole(objects, path) for path in self.paths]
+        numbers = [whole(f'edit: "{path}"', value_at(objects, path)) for path in self.paths]
         fields = [path.partition(":")[2] for path in self.paths]
         self.sums = [list(dict.fromkeys(fields)).index(field) for field in fields] if conserve else []
         totals = {field: sum(n for n, other in zip(numbers, fields, strict=True) if other == field) for field in fields}
@@ -148,10 +148,6 @@ def _bounds(path: str, given: Any) -> tuple[int, int]:
     except (TypeError, ValueError):
         raise InvalidSpecError(f'bounds: "{path}": {given!r:.99}; it must be the minimum and the maximum') from None
     return low, high
-
-
-def _whole(objects: list[Object], path: str) -> int:
-    return whole(f'edit: "{path}"', value_at(objects, path))
 
 
 # The core sums up what the reward needs; tables would only take time.

@@ -347,7 +347,9 @@ class RecordedState(LiveSource):
         path, at, text = name.rpartition(f"{SUFFIX}@")
         if not at:
             return cls(Recording(name), None, name)
-        time = nanoseconds_of(_completed(text), f"{name}: time")
+        # People write times without seconds; the parser of Kubernetes' times requires them.
+        is_short = len(text) == len("2026-11-20T10:00Z") and text.endswith("Z")
+        time = nanoseconds_of(f"{text[:-1]}:00Z" if is_short else text, f"{name}: time")
         return cls(Recording(f"{path}{SUFFIX}"), min(time, LONGEST), name)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -360,12 +362,3 @@ class RecordedState(LiveSource):
 def _revision(obj: dict[str, Any]) -> int:
     text = str(obj["metadata"].get("resourceVersion", "0"))
     return int(text) if text.isdecimal() else 0
-
-
-# People write times without seconds; the parser of Kubernetes' times requires them.
-_MINUTES = len("2026-11-20T10:00Z")
-
-
-def _completed(text: str) -> str:
-    """Return a time with seconds: `2026-11-20T10:00Z` becomes `2026-11-20T10:00:00Z`."""
-    return f"{text[:-1]}:00Z" if len(text) == _MINUTES and text.endswith("Z") else text

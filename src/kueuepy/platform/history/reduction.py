@@ -6,22 +6,11 @@ from typing import Any, NamedTuple
 from kueuepy.objects.times import parse_time
 
 # The fields of a pod that scheduling reads; the others can contain secrets, and make most of its size.
-_POD_FIELDS = (
-    "affinity",
-    "containers",
-    "initContainers",
-    "nodeName",
-    "nodeSelector",
-    "overhead",
-    "priority",
-    "priorityClassName",
-    "resourceClaims",
-    "resources",
-    "runtimeClassName",
-    "schedulingGates",
-    "tolerations",
-    "topologySpreadConstraints",
-)
+_POD = """
+    affinity containers initContainers nodeName nodeSelector overhead priority priorityClassName resourceClaims
+    resources runtimeClassName schedulingGates tolerations topologySpreadConstraints
+"""
+_POD_FIELDS = frozenset(_POD.split())
 _CONTAINER_FIELDS = ("name", "resources", "restartPolicy")
 _METADATA = ("annotations", "creationTimestamp", "generation", "labels", "name", "namespace", "resourceVersion", "uid")
 _KUEUE = "kueue.x-k8s.io/"

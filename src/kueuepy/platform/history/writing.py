@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.files import closed_on_error
 from kueuepy.objects import SECOND, parse_time
 from kueuepy.platform.history.anonymise import Anonymiser
 from kueuepy.platform.history.reading import closed, connected, pack, reading, table_of, unpack
@@ -72,8 +73,8 @@ class RecordingWriter:
         self._anonymiser = anonymiser
         self._users = users
         self.stored = 0
-        self._db = connected(path, writable=True)
-        try:
+        # Without it, the file would stay locked after an error.
+        with closed_on_error(connected(path, writable=True)) as self._db:
             self._begin()
             self._check_key(str(path))
             if source and anonymiser is None:
@@ -85,9 +86,6 @@ class RecordingWriter:
                 self._objects = self._known_objects()
                 self._workloads = self._known_workloads()
                 self._pod_sets: set[bytes] = {row[0] for row in self._db.execute("SELECT hash FROM pod_sets")}
-        except BaseException:
-            self._db.close()  # otherwise the file stays locked
-            raise
 
     def set_meta(self, name: str, value: str) -> None:
         """Set a value of the table `meta`."""

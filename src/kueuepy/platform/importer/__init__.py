@@ -1,5 +1,5 @@
 """Import of a live cluster's state into a Scheduler, equivalent to Kueue's importer."""
 
-from kueuepy import _stubs
+from kueuepy._stubs import facade
 
-__getattr__, __dir__, __all__ = _stubs.facade(__name__)
+__getattr__, __dir__, __all__ = facade(__name__)

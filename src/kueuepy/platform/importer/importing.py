@@ -110,7 +110,9 @@ def import_cluster(
     def pick(item: Item) -> bool:
         meter.count(item.text)
         seen.update(_releases_of_manager(item.value))
-        if not rules or not _is_foreign_pod(item.value):
+        kind = (item.value.get("apiVersion"), item.value.get("kind"))
+        # Of a pod that Kueue manages, the Workload is imported.
+        if not rules or kind != ("v1", "Pod") or QUEUE_NAME in part(item.value, "metadata", "labels"):
             return False
         pods.append(item.value)
         return True
@@ -178,21 +180,12 @@ def _missing(manifest: Manifest) -> Iterator[str]:
 
 def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
     """Yield the Kueue releases in the image names of a Deployment or Pod of Kueue's manager."""
-    spec = doc.get("spec")
-    if doc.get("kind") not in ("Deployment", "Pod") or not isinstance(spec, dict):
-        return
-    template = spec.get("template") if doc["kind"] == "Deployment" else doc
-    pod = template.get("spec") if isinstance(template, dict) else None
-    containers = pod.get("containers") if isinstance(pod, dict) else None
+    paths = {"Deployment": ("spec", "template", "spec"), "Pod": ("spec",)}
+    kind = doc.get("kind")
+    containers = part(doc, *paths[kind]).get("containers") if kind in paths else None
     for container in containers if isinstance(containers, list) else ():
         if isinstance(container, dict) and (release := release_of_image(container.get("image"))):
             yield release
-
-
-def _is_foreign_pod(doc: dict[str, Any]) -> bool:
-    """Return whether an object is a pod that Kueue does not manage."""
-    is_pod = doc.get("kind") == "Pod" and doc.get("apiVersion") == "v1"
-    return is_pod and QUEUE_NAME not in part(doc, "metadata", "labels")
 
 
 def _take_workloads(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:

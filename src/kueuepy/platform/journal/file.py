@@ -31,6 +31,7 @@ import msgspec
 from kueuepy.engine.cycle import Cycle
 from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
+from kueuepy.files import closed_on_error
 from kueuepy.platform.journal.lock import is_locked
 
 # The bytes of "KUEU", so that `file` and SQLite tools recognise a journal.
@@ -237,30 +238,26 @@ def open_for_writing(
     Raises:
         StateError: The file cannot be opened, or it is in use.
     """
-    connection = None
     try:
         if lock != read.lock:
             _expect_nobody(path)
-        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
-        # A checkpoint takes time in the middle of a call, so that one follows 32 MiB instead of 4 MiB of log.
-        connection.execute("PRAGMA wal_autocheckpoint = 8192")
-        connection.execute("PRAGMA cache_spill = OFF")  # write no page to the WAL before the commit
-        connection.execute("PRAGMA secure_delete = FAST")  # leave no previous token in an unused part of a page
-        token = _new_token()
-        sql = "UPDATE writer SET token = ?, before = ?, lock = ? WHERE token = ? AND number = ?"
-        if connection.execute(sql, (token, read.before, lock, read.token, read.number)).rowcount != 1:
-            connection.close()
-            return None
-        empty_log(connection, patience=1)
-    except BaseException as error:
-        if connection is not None:
-            connection.close()
-        if isinstance(error, sqlite3.Error | StateError):
-            raise StateError(f"{path}: cannot be opened for writing: {error}") from error
-        raise
-    return connection, token
+        opened = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        with closed_on_error(opened) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
+            # A checkpoint takes time in the middle of a call, so that one follows 32 MiB instead of 4 MiB of log.
+            connection.execute("PRAGMA wal_autocheckpoint = 8192")
+            connection.execute("PRAGMA cache_spill = OFF")  # write no page to the WAL before the commit
+            connection.execute("PRAGMA secure_delete = FAST")  # leave no previous token in an unused part of a page
+            token = _new_token()
+            sql = "UPDATE writer SET token = ?, before = ?, lock = ? WHERE token = ? AND number = ?"
+            if connection.execute(sql, (token, read.before, lock, read.token, read.number)).rowcount != 1:
+                connection.close()
+                return None
+            empty_log(connection, patience=1)
+            return connection, token
+    except (sqlite3.Error, StateError) as error:
+        raise StateError(f"{path}: cannot be opened for writing: {error}") from error
 
 
 def _expect_nobody(path: Path) -> None:
@@ -384,20 +381,14 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         InvalidSpecError: SQLite reports that the file is damaged, or cannot read it.
         StateError: This process has no permission to read the file or to write in its directory.
     """
-    connection = None
     try:
-        connection = connected(path)
-        found = connection.execute("PRAGMA quick_check").fetchone()[0]
-    except BaseException as error:
-        if connection is not None:
-            connection.close()
-        if isinstance(error, sqlite3.DatabaseError | UnicodeDecodeError):
-            raise damaged(path, error) from None
-        raise
-    if found != "ok":
-        connection.close()
-        raise damaged(path, found)
-    return connection
+        with closed_on_error(connected(path)) as connection:
+            found = connection.execute("PRAGMA quick_check").fetchone()[0]
+            if found != "ok":
+                raise damaged(path, found)
+            return connection
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise damaged(path, error) from None
 
 
 def damaged(path: Path, why: object) -> InvalidSpecError | StateError:
@@ -424,12 +415,9 @@ class Reading:
             UnsupportedError: The format version of the journal is not supported.
         """
         token = check(path)
-        self._connection, self._path = open_for_reading(path), path
-        try:
+        self._path = path
+        with closed_on_error(open_for_reading(path)) as self._connection:
             self._begin(token)
-        except BaseException:
-            self._connection.close()
-            raise
 
     def close(self) -> None:
         """Close the connection."""

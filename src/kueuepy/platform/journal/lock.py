@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.files import closed_on_error
 
 Identity: TypeAlias = tuple[int, int]
 """Device and inode number of a file."""
@@ -113,21 +114,17 @@ def is_locked(error: sqlite3.Error) -> bool:
 
 def _locked(journal: Path, path: str, until: float) -> sqlite3.Connection:
     """Lock a file as soon as no other Journal has locked it, until a time of the monotonic clock."""
-    connection = None
     try:
         # If several processes try at once, SQLite rejects all but one, which waits until the others have given up.
-        connection = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False)
-        while not _begins(connection):
-            if time.monotonic() >= until:
-                raise StateError(f"{journal}: is in use by another Journal; only one may write it")  # noqa: TRY301
-            time.sleep(_PAUSE)
-    except BaseException as error:
-        if connection is not None:
-            connection.close()
-        if not isinstance(error, sqlite3.Error):
-            raise
+        opened = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False)
+        with closed_on_error(opened) as connection:
+            while not _begins(connection):
+                if time.monotonic() >= until:
+                    raise StateError(f"{journal}: is in use by another Journal; only one may write it")
+                time.sleep(_PAUSE)
+            return connection
+    except sqlite3.Error as error:
         raise StateError(f"{journal}: cannot be locked: {error}") from None
-    return connection
 
 
 def _begins(connection: sqlite3.Connection) -> bool:

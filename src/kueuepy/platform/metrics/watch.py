@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from threading import RLock
 
 from kueuepy.engine.locks import survives_fork
-from kueuepy.engine.records import BacklogView, ClusterQueueView, CohortView, LocalQueueView, UnadmittedView
+from kueuepy.engine.records import BacklogView, ClusterQueueView, CohortView, LocalQueueView
 from kueuepy.errors import checked_methods, not_copied
 from kueuepy.objects import Timestamp
 from kueuepy.platform.metrics.series import Histogram, Series, exposition
@@ -16,14 +16,19 @@ from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.tables.columns import UNLIMITED
 
-_WAITING = "Number of pending workloads: active ones, which a cycle will consider, and inadmissible ones."
-_TEXTS = {
-    "pending_workloads": _WAITING,
-    "pending_scheduling_hashes": "Number of groups of pending workloads that are equivalent for scheduling.",
-    "unadmitted_workloads": "Number of workloads that are neither admitted nor finished, by reason.",
+# Kueue exports these gauges for ClusterQueues and for LocalQueues.
+_OF_QUEUES = {
+    "pending_workloads": "Number of pending workloads: "
+    "active ones, which a cycle will consider, and inadmissible ones.",
     "reserving_active_workloads": "Number of workloads that hold quota.",
     "admitted_active_workloads": "Number of workloads that are admitted and not finished.",
     "finished_workloads": "Number of workloads that are finished and not deleted.",
+}
+_TEXTS = {
+    **_OF_QUEUES,
+    **{f"local_queue_{name}": text for name, text in _OF_QUEUES.items()},
+    "pending_scheduling_hashes": "Number of groups of pending workloads that are equivalent for scheduling.",
+    "unadmitted_workloads": "Number of workloads that are neither admitted nor finished, by reason.",
     "cluster_queue_status": "1 for the current status of the ClusterQueue, otherwise 0.",
     "cluster_queue_resource_pending": "Requests of pending workloads.",
     "cluster_queue_resource_reservation": "Quota reserved by workloads.",
@@ -38,11 +43,7 @@ _TEXTS = {
     "cohort_subtree_resource_reservations": "Quota reserved by workloads in the subtree of a Cohort.",
     "cohort_subtree_admitted_active_workloads": "Number of admitted, unfinished workloads below a Cohort.",
     "cohort_info": "1; the labels name the Cohorts above a Cohort.",
-    "local_queue_pending_workloads": _WAITING,
     "local_queue_unadmitted_workloads": "Number of workloads that are neither admitted nor finished.",
-    "local_queue_reserving_active_workloads": "Number of workloads that hold quota.",
-    "local_queue_admitted_active_workloads": "Number of workloads that are admitted and not finished.",
-    "local_queue_finished_workloads": "Number of workloads that are finished and not deleted.",
     "local_queue_status": "1 for the current status of the LocalQueue, otherwise 0.",
     "local_queue_resource_reservation": "Quota reserved by workloads.",
     "local_queue_resource_usage": "Quota of admitted workloads.",
@@ -90,7 +91,10 @@ class _Gauges:
         for local in engine.local_queue_status():
             self._local_queue(local)
         for few in engine.unadmitted_workloads():
-            self._unadmitted(few)
+            of = {"cluster_queue": few.cluster_queue, "reason": few.reason, "underlying_cause": few.underlying_cause}
+            self.all["unadmitted_workloads"].add(few.count, **of)
+            local_queue = {"name": few.local_queue, "namespace": few.namespace}
+            self._set("local_queue_unadmitted_workloads", few.count, **local_queue, **of)
 
     def _set(self, name: str, value: float, /, **labels: str) -> None:
         self.all[name].set(value, **labels)
@@ -172,11 +176,6 @@ class _Gauges:
         """Set the number of pending workloads; in an inactive queue, all workloads count as inadmissible."""
         self._set(name, 0 if blocked else active, **of, status="active")
         self._set(name, inadmissible + (active if blocked else 0), **of, status="inadmissible")
-
-    def _unadmitted(self, view: UnadmittedView) -> None:
-        of = {"cluster_queue": view.cluster_queue, "reason": view.reason, "underlying_cause": view.underlying_cause}
-        self.all["unadmitted_workloads"].add(view.count, **of)
-        self._set("local_queue_unadmitted_workloads", view.count, name=view.local_queue, namespace=view.namespace, **of)
 
 
 def _units(resource: str, amount: int) -> float:

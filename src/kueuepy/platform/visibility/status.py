@@ -334,11 +334,7 @@ def pending_workloads(
     engine = source if isinstance(source, Engine) else session_of(source).engine
     # A limit of 0 means the default, as in Kueue's API.
     limit, offset = min(limit, MAX_LIMIT) or DEFAULT_LIMIT, max(offset, 0)
-    if cluster_queue is not None:
-        found = _waiting(engine, cluster_queue)
-    else:
-        assert local_queue is not None
-        found = _of_local_queue(engine, local_queue)
+    found = _waiting(engine, cluster_queue) if cluster_queue is not None else _of_local_queue(engine, local_queue or "")
     page = found[offset : offset + max(limit, 0)]
     return PendingWorkloadsSummary(tuple(page if isinstance(source, Engine) else _with_owners(source, page)))
 
