@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from explanation_schema import FACTS, ROOT_FACTS, schema
 from golden.test_explanations import STORIES
 from kueuepy import explain
-from kueuepy.explain import roots
+from kueuepy.explain import obstacles
 from schemas import validate_explanation
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "_static" / "kueuepy.explain.v1.schema.json"
@@ -49,7 +49,7 @@ def made(*names):
 
 def test_each_kind_and_code_has_facts():
     assert made("_cause", "cause") == set(FACTS)
-    assert made("RootCause", "_of_need") | {*roots._OBSTACLES.values()} == set(ROOT_FACTS)
+    assert made("RootCause", "_of_need") | {*obstacles._OBSTACLES.values()} == set(ROOT_FACTS)
 
 
 def test_an_undocumented_fact_is_noticed():

@@ -1,4 +1,4 @@
-"""The Cluster class, an immutable collection of objects."""
+"""The Cluster class, an immutable collection of objects, whose references to each other are checked."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,15 +7,83 @@ from typing import Any, TypeVar
 import msgspec
 
 import kueuepy.objects as api
-from kueuepy.cluster.names import check_names
-from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, counted, shown, suggestion
+from kueuepy.errors import (
+    InvalidSpecError,
+    NotFoundError,
+    Path,
+    checked,
+    checked_methods,
+    counted,
+    path_text,
+    shown,
+    suggestion,
+)
 from kueuepy.look.notebook import repr_html
 from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
 from kueuepy.manifest.manifest import FIELD_OF
 from kueuepy.manifest.text.sources import Source
+from kueuepy.objects import AdmissionCheck, ClusterQueue, Cohort, LocalQueue, Object, ResourceFlavor, Topology
 from kueuepy.profiles import version_of
+
+
+def check_names(manifest: Manifest) -> None:
+    """Raise an error if an object refers to an object that does not exist.
+
+    A Cohort need not be declared, because Kueue creates it implicitly. A Workload may name a LocalQueue that is created
+    later.
+
+    Args:
+        manifest: The objects.
+
+    Raises:
+        NotFoundError: The message has one line per reference, with file and line if known.
+    """
+    lines = [_line(manifest, found) for found in dangling(manifest)]
+    if lines:
+        raise NotFoundError("\n".join(lines))
+
+
+_Reference = tuple[Object, Path, str, str, frozenset[str]]
+_TARGETS: tuple[type[Object], ...] = (Topology, ResourceFlavor, AdmissionCheck, ClusterQueue)
+
+
+def dangling(manifest: Manifest) -> Iterator[_Reference]:
+    """Yield the references to objects that do not exist.
+
+    Each item contains the object, the field, the name, the kind that the name refers to, and the existing names of that
+    kind.
+    """
+    known = {kind: frozenset(obj.name for obj in getattr(manifest, FIELD_OF[kind])) for kind in _TARGETS}
+    for obj in manifest.objects():
+        for path, name, kind in references(obj):
+            if name not in known[kind]:
+                yield obj, path, name, kind.__name__, known[kind]
+
+
+def references(obj: Object) -> Iterator[tuple[Path, str, type[Object]]]:
+    """Yield the field, the name and the kind of each object to which an object refers."""
+    if isinstance(obj, ResourceFlavor) and obj.topology_name:
+        yield ("spec", "topologyName"), obj.topology_name, Topology
+    if isinstance(obj, ClusterQueue | Cohort):
+        for i, group in enumerate(obj.resource_groups):
+            for j, quotas in enumerate(group.flavors):
+                yield ("spec", "resourceGroups", i, "flavors", j, "name"), quotas.name, ResourceFlavor
+    if isinstance(obj, ClusterQueue):
+        for i, rule in enumerate(obj.admission_checks_strategy):
+            yield ("spec", "admissionChecksStrategy", "admissionChecks", i, "name"), rule.name, AdmissionCheck
+    if isinstance(obj, LocalQueue):
+        yield ("spec", "clusterQueue"), obj.cluster_queue, ClusterQueue
+
+
+def _line(manifest: Manifest, reference: _Reference) -> str:
+    obj, path, name, kind, known = reference
+    where = manifest.where(obj, path)
+    called = f'{type(obj).__name__} "{obj.key}"'
+    text = f'{called}: {path_text(path)}: "{name}" names no {kind}; {suggestion(name, known)}'
+    return f"{where}: {text}" if where else text
+
 
 T = TypeVar("T", bound=api.Object)
 _LIMITS = Limits()
@@ -474,9 +542,8 @@ def flat(objects: Iterable[api.Object | Iterable[api.Object]]) -> Iterator[api.O
 
 def complete(declared: Manifest) -> Manifest:
     """Return the manifest with the LocalQueues and Namespaces that a Cluster adds if they are missing."""
-    queues = declared.local_queues or tuple(
-        api.LocalQueue(queue.name, cluster_queue=queue.name) for queue in declared.cluster_queues
-    )
+    behind = (queue.name for queue in declared.cluster_queues)
+    queues = declared.local_queues or tuple(api.LocalQueue(name, cluster_queue=name) for name in behind)
     names = dict.fromkeys(("default", *(queue.namespace for queue in queues)))
     known = {namespace.name for namespace in declared.namespaces}
     added = (api.Namespace(name) for name in names if name not in known)

@@ -13,10 +13,12 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, suggestion
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.validation import check_read
 from kueuepy.objects import encode_time, without_numpy
+from kueuepy.objects.queue import quotas_of
 
 _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTALL)
 _STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")
 _CONFIGURATION = "Configuration"
+_Pairs = frozenset[tuple[str, str]]
 _QUOTA = "quota"
 
 
@@ -55,9 +57,7 @@ def edited_all(
     return made, None if configuration is before else configuration
 
 
-def _read(
-    obj: api.Object, doc: dict[str, Any], values: Mapping[str, Any], quotas: frozenset[tuple[str, str]]
-) -> api.Object:
+def _read(obj: api.Object, doc: dict[str, Any], values: Mapping[str, Any], quotas: _Pairs) -> api.Object:
     """Return the object that a manifest describes; if it is not valid, raise an error that names the edit."""
     try:
         return from_dict(doc)
@@ -158,17 +158,15 @@ def _near(what: str, name: str, known: set[str]) -> str:
     return f'"{name}" names no {what}; {suggestion(name, known)}'
 
 
-def _quotas(objects: Iterable[api.Object], obj: api.Object) -> frozenset[tuple[str, str]]:
+def _quotas(objects: Iterable[api.Object], obj: api.Object) -> _Pairs:
     """Return the flavors and resources with a quota in any queue; a Cohort's quota can be set only for these."""
     if not isinstance(obj, api.Cohort):
         return frozenset()
-    groups = (
-        group for one in objects if isinstance(one, api.ClusterQueue | api.Cohort) for group in one.resource_groups
-    )
-    return frozenset((row.name, quota.name) for group in groups for row in group.flavors for quota in row.resources)
+    owners = (one for one in objects if isinstance(one, api.ClusterQueue | api.Cohort))
+    return frozenset((flavor, quota.name) for flavor, quota in quotas_of(*owners))
 
 
-def _changed(obj: api.Object, path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]]) -> api.Object:
+def _changed(obj: api.Object, path: str, field: str, value: Any, quotas: _Pairs) -> api.Object:
     """Return the object with a changed field, validated like a manifest."""
     doc = to_dict(obj)
     _set(doc.setdefault("spec", {}), path, field, value, quotas)
@@ -212,7 +210,7 @@ def _steps(path: str, field: str) -> list[tuple[str, str | None]]:
     return found
 
 
-def _set(spec: dict[str, Any], path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]]) -> None:
+def _set(spec: dict[str, Any], path: str, field: str, value: Any, quotas: _Pairs) -> None:
     steps = _steps(path, field)
     here: Any = spec
     if steps[0][0] == _QUOTA and steps[0][1] is not None:
@@ -230,9 +228,8 @@ def _set(spec: dict[str, Any], path: str, field: str, value: Any, quotas: frozen
     if value is None:
         here.pop(last, None)
     else:
-        here[last] = (
-            msgspec.to_builtins(value, enc_hook=encode_time) if isinstance(value, msgspec.Struct) else deepcopy(value)
-        )
+        is_struct = isinstance(value, msgspec.Struct)
+        here[last] = msgspec.to_builtins(value, enc_hook=encode_time) if is_struct else deepcopy(value)
 
 
 def _record(here: Any, path: str, field: str) -> dict[str, Any]:

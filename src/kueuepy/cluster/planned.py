@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from copy import copy
 from typing import Any
 
-from kueuepy.cluster.cluster import Cluster
+from kueuepy.cluster.cluster import Cluster, check_names, references
 from kueuepy.cluster.edit import edited_all, kind_and_name
-from kueuepy.cluster.names import check_names, references
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError, suggestion
 from kueuepy.manifest import Manifest, check

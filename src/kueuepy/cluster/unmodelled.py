@@ -150,11 +150,9 @@ def _leaves(schema: Schema, path: str = "") -> Iterator[str]:
 
 def _covered(kind: str, path: str) -> Coverage:
     """Return the effect of a field, from the entry of the field itself or of a field that contains it."""
-    found: dict[str, Coverage] = {name: Coverage("no effect") for name in _WITHOUT_EFFECT.get(kind, "").split()}
-    found |= {name: Coverage("not modelled", note) for name, note in _NOT_MODELLED.get(kind, {}).items()}
-    return next(
-        (found[name] for name in found if f"{path}.".startswith((f"{name}.", f"{name}["))), Coverage("modelled")
-    )
+    own: dict[str, Coverage] = {name: Coverage("no effect") for name in _WITHOUT_EFFECT.get(kind, "").split()}
+    own |= {name: Coverage("not modelled", note) for name, note in _NOT_MODELLED.get(kind, {}).items()}
+    return next((own[name] for name in own if f"{path}.".startswith((f"{name}.", f"{name}["))), Coverage("modelled"))
 
 
 def fields() -> dict[str, dict[str, Coverage]]:

@@ -91,9 +91,8 @@ def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: di
         if parameter.kind is not parameter.VAR_KEYWORD:
             several = value if parameter.kind is parameter.VAR_POSITIONAL else (value,)
             _expect(several, parameter.annotation, names, f"{called}: {name}", error)
-    if isinstance(error, RecursionError) and len(args) + len(options) > len(
-        signature.parameters.keys() & {"self", "cls"}
-    ):
+    bound = signature.parameters.keys() & {"self", "cls"}
+    if isinstance(error, RecursionError) and len(args) + len(options) > len(bound):
         raise InvalidSpecError(f"{called}: an argument is nested too deeply") from error
 
 

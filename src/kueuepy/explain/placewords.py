@@ -41,11 +41,9 @@ def _below(above: tuple[str, ...], facts: PlaceFactsView) -> list[Cause]:
 def held_placements(admission: AdmissionView | None) -> tuple[Cause, ...]:
     """Return the topology assignment of an admitted workload."""
     return tuple(
-        _cause(
-            "place", held(one.name, *placement), {"pod_set": one.name, "levels": placement[0], "domains": placement[1]}
-        )
+        _cause("place", held(one.name, *place), {"pod_set": one.name, "levels": place[0], "domains": place[1]})
         for one in (admission.pod_sets if admission is not None else ())
-        if (placement := one.place) is not None
+        if (place := one.place) is not None
     )
 
 

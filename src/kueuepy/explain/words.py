@@ -191,21 +191,15 @@ def pool(facts: NodeView, resource: str) -> str:
 
 def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
     """List the workloads such that the end of any one of them would free enough quota."""
-    names = ", ".join(workloads)
-    return (
-        f"sufficient if one of these workloads finished: {names}{' and others' if more else ''}"
-        if workloads[1:]
-        else f"sufficient if {names} finished"
-    )
+    if not workloads[1:]:
+        return f"sufficient if {workloads[0]} finished"
+    return f"sufficient if one of these workloads finished: {', '.join(workloads)}{' and others' if more else ''}"
 
 
 def position(placement: int, queue: str) -> str:
     """Describe the position of a workload in its queue."""
-    return (
-        f"{counted(placement, 'workload')} before it in ClusterQueue {queue}"
-        if placement
-        else f"first in ClusterQueue {queue}"
-    )
+    before = f"{counted(placement, 'workload')} before it" if placement else "first"
+    return f"{before} in ClusterQueue {queue}"
 
 
 def ahead(rule: Precedence, workloads: Sequence[str]) -> str:
@@ -283,11 +277,8 @@ def cover(queue: str, resource: str) -> str:
 
 def remedies(count: int, *, all_of: bool) -> str:
     """Return the heading for the changes after which a workload would fit."""
-    return (
-        "it would fit if"
-        if count == 1
-        else f"it would fit if {'all of these were' if all_of else 'one of these was'} true"
-    )
+    which = "all of these were" if all_of else "one of these was"
+    return "it would fit if" + ("" if count == 1 else f" {which} true")
 
 
 def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
@@ -334,11 +325,7 @@ def preemption(facts: FactsView) -> str:
     taken = facts["counts"].get("Taken", 0)
     if taken:
         return f"preemption: {counted(taken, 'workload')} must be preempted"
-    return (
-        "preemption cannot help"
-        if facts["counts"]
-        else "preemption cannot help: no other workload holds the missing quota"
-    )
+    return "preemption cannot help" + ("" if facts["counts"] else ": no other workload holds the missing quota")
 
 
 def candidate(facts: CandidateView, barred: Sequence[str] = ()) -> str:
@@ -366,9 +353,8 @@ def candidates(group: Sequence[CandidateView]) -> str:
 
 def _verdict(verdict: str, count: int) -> str:
     """Return the common verdict on one or several candidates."""
-    return (
-        f"not preempted: {_VERDICTS[verdict].format_map(_SEVERAL if count > 1 else {word: word for word in _SEVERAL})}"
-    )
+    words = _SEVERAL if count > 1 else {word: word for word in _SEVERAL}
+    return f"not preempted: {_VERDICTS[verdict].format_map(words)}"
 
 
 def hidden(count: int, counts: dict[str, int]) -> str:
@@ -404,9 +390,7 @@ def share(facts: ShareView) -> str:
     """Describe a dominant resource share and its calculation."""
     name = f"share of {facts['kind']} {facts['name']}: {share_text(facts['share'])}"
     if not facts["resource"]:
-        return (
-            f"{name}, because it borrows nothing" if not facts["borrowing"] else f"{name}, because nothing is lendable"
-        )
+        return f"{name}, because {'nothing is lendable' if facts['borrowing'] else 'it borrows nothing'}"
     borrowed, lendable = amount(facts["resource"], facts["borrowed"]), amount(facts["resource"], facts["lendable"])
     weight = f", weight {facts['weight']:g}" if facts["weight"] != 1 else ""
     return f"{name}, by {facts['resource']}: borrows {borrowed} of {lendable} lendable{weight}"
@@ -416,11 +400,8 @@ def held(facts: CellView, borrowed: int | None) -> str:
     """Describe the quota that a workload holds in a flavor, and the amount of this flavor that its queue borrows."""
     resource = facts["resource"]
     text = f"{resource} {requested(resource, facts['asked'])} of flavor {facts['flavor']}"
-    return (
-        f"{text}; its queue borrows {amount(resource, borrowed)}"
-        if number(borrowed)
-        else f"{text}, from its queue's own quota"
-    )
+    source = f"; its queue borrows {amount(resource, borrowed)}" if number(borrowed) else ", from its queue's own quota"
+    return text + source
 
 
 def attempt(made: FlavorAttempt) -> str:

@@ -1,13 +1,13 @@
 from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.convert import to_workload, to_workloads, unmanaged
-from kueuepy.jobs.custom import PathJob as PathJob
-from kueuepy.jobs.custom import PodSetPath, path_kind
+from kueuepy.jobs.registry import PathJob as PathJob
+from kueuepy.jobs.registry import PodSetPath, path_kind
 from kueuepy.jobs.template import Document as Document
 from kueuepy.jobs.template import Section as Section
 from kueuepy.jobs.job import Finished as Finished, Job
 from kueuepy.jobs.base import workload_name as workload_name
 from kueuepy.jobs.cluster import Unmanaged as Unmanaged
-from kueuepy.jobs.podset_info import pod_set_infos as pod_set_infos
+from kueuepy.jobs.running import pod_set_infos as pod_set_infos
 from kueuepy.jobs.priority import AnyPriorityClass as AnyPriorityClass
 from kueuepy.jobs.priority import Priority as Priority
 from kueuepy.jobs.priority import resolve_priority as resolve_priority

@@ -100,7 +100,7 @@ class PodSetSource:
 
 
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_NO_CONFIGURATION = Configuration()
+_PLAIN = Configuration()
 _NATIVE = ("", "apps", "batch")
 
 
@@ -156,9 +156,7 @@ class BaseJob:
         if "api_versions" not in own and own.get("kind") in BUILT_IN:
             cls.api_versions = BUILT_IN[cls.kind]
 
-    def __init__(
-        self, manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
-    ) -> None:
+    def __init__(self, manifest: Document, *, config: Configuration = _PLAIN, related: Iterable[Document] = ()) -> None:
         """Create a job from its manifest.
 
         Args:

@@ -19,7 +19,7 @@ from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.jobs.template import Document
-from kueuepy.manifest.places import ReadJob
+from kueuepy.manifest.manifest import ReadJob
 from kueuepy.objects import Configuration, LocalQueue, Namespace, Timestamp, Workload, parse_time
 
 _OF_POD_SET = ("spec", "podSets")
@@ -124,7 +124,7 @@ def _path_in(job: Any, path: Path) -> Path | None:
     return found
 
 
-_NO_CONFIGURATION = Configuration()
+_PLAIN = Configuration()
 
 
 @checked
@@ -132,7 +132,7 @@ def to_workload(
     manifest: Document,
     *,
     priority_classes: Iterable[AnyPriorityClass] = (),
-    config: Configuration = _NO_CONFIGURATION,
+    config: Configuration = _PLAIN,
     related: Iterable[Document] = (),
     queue_name_annotation: bool = False,
 ) -> Workload:
@@ -181,7 +181,7 @@ def to_workloads(
     manifests: Iterable[Document],
     *,
     priority_classes: Iterable[AnyPriorityClass] = (),
-    config: Configuration = _NO_CONFIGURATION,
+    config: Configuration = _PLAIN,
     related: Iterable[Document] = (),
     queue_name_annotation: bool = False,
     namespaces: Iterable[Namespace] = (),
@@ -246,7 +246,7 @@ def conversions(
 def unmanaged(
     manifests: Iterable[Document],
     *,
-    config: Configuration = _NO_CONFIGURATION,
+    config: Configuration = _PLAIN,
     related: Iterable[Document] = (),
     namespaces: Iterable[Namespace] = (),
     local_queues: Iterable[LocalQueue] = (),

@@ -106,7 +106,7 @@ def from_row(
 
     requests = {}
     for column, value in values.items():
-        if _is_request(column):
+        if column in ("gpu", *RESOURCES) or "/" in column:
             resource = gpu_resource if column == "gpu" else RESOURCES.get(column, column)
             read(column, amount(resource))
             requests[resource] = value.strip() if isinstance(value, str) else amount_of(value)
@@ -122,10 +122,6 @@ def from_row(
         creation_timestamp=None if submitted < 0 else Timestamp.of(submitted),
     )
     return Submission(workload, None if runs < 0 else Seconds.of(runs))
-
-
-def _is_request(column: str) -> bool:
-    return column in ("gpu", *RESOURCES) or "/" in column
 
 
 def _is_absent(column: str, value: Any) -> bool:

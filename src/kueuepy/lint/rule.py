@@ -14,7 +14,7 @@ from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.manifest import Manifest, check
 from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.jobkinds import QUEUE_NAME
-from kueuepy.manifest.places import ReadJob
+from kueuepy.manifest.manifest import ReadJob
 from kueuepy.manifest.validation import called
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, Object, PodSet, QuantityText, ResourceFlavor, Workload
 

@@ -3,12 +3,12 @@ from kueuepy.errors.problems import ManifestError as ManifestError
 from kueuepy.errors.problems import Problem as Problem
 from kueuepy.manifest.body import part as part
 from kueuepy.manifest.convert import from_dict, object_name as object_name, to_dict
-from kueuepy.manifest.dumping import dump
+from kueuepy.manifest.convert import dump
 from kueuepy.profiles.gates import FEATURE_GATES as FEATURE_GATES
 from kueuepy.manifest.loading import load
 from kueuepy.manifest.manifest import Manifest, Note as Note
-from kueuepy.manifest.places import ReadJob as ReadJob, placed as placed
-from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.manifest import ReadJob as ReadJob, placed as placed
+from kueuepy.manifest.text.text import Limits
 from kueuepy.manifest.text.reading import Item as Item
 from kueuepy.manifest.text.sources import (
     CLUSTER as CLUSTER,

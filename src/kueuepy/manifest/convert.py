@@ -1,31 +1,68 @@
 """Conversion of objects and of Kueue's configuration file between Kubernetes' JSON form and Python classes.
 
-Fields of the Configuration that do not affect admission are accepted, but not stored.
+Fields of the Configuration that do not affect admission are accepted, but not stored. From the configuration object of
+OpenShift's operator, the operator makes Kueue's Configuration, by the rules of openshift/kueue-operator at dc3b6577.
 
 Source: `apis/config/v1beta2/{configuration_types,defaults}.go`,
 `apis/config/v1beta1/{configuration_conversion,defaults}.go`.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import msgspec
 
-from kueuepy.errors import ManifestError, UnsupportedError, checked
+from kueuepy.errors import ManifestError, Path, UnsupportedError, checked
+from kueuepy.files import write_file
+from kueuepy.manifest import collector
 from kueuepy.manifest.body import Body, part, present
-from kueuepy.manifest.decoding import decoded
 from kueuepy.manifest.findings import Findings
-from kueuepy.manifest.forms import encode_text, form_of, gathered, spread
+from kueuepy.manifest.forms import Form, decode_text, encode_text, form_of, gathered, path_in_manifest, spread
+from kueuepy.manifest.jobkinds import FRAMEWORKS
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Kind
+from kueuepy.manifest.manifest import Manifest
 from kueuepy.manifest.schema.classes import schema_of_class, schema_of_kind
 from kueuepy.manifest.schema.structure import conform, structured
 from kueuepy.manifest.schema.table import ANY, FLAG, STRING, Schema, with_fields
+from kueuepy.manifest.text.writing import yaml_text
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Configuration, LabelSelector, LabelSelectorRequirement, NamespacedObject, Object, Resources
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
+from kueuepy.objects.readable import decoding_fault, ready
 from kueuepy.objects.times import parse_duration
 from kueuepy.profiles import DEVELOPMENT, release_of
+
+T = TypeVar("T")
+
+
+def decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> T | None:
+    """Decode a value to an instance of a class that has no other form in a manifest.
+
+    Nulls are treated as absent fields. In lenient mode, unknown fields are removed, and numbers become strings where a
+    string is expected.
+
+    Returns:
+        The instance, or `None` if problems were added to `findings`.
+    """
+    before = len(findings.problems)
+    clean = conform(schema_of_class(cast("Any", cls)), raw, path, findings)
+    return None if len(findings.problems) > before else _converted(cls, None, clean, path, findings)
+
+
+def decoded(form: Form, flat: dict[str, Any], path: Path, findings: Findings) -> Any:
+    """Decode the fields of a class, which `gathered` has returned for a manifest at a path."""
+    return _converted(form.cls, form, flat, path, findings)
+
+
+def _converted(cls: type[T], form: Form | None, flat: Any, path: Path, findings: Findings) -> T | None:
+    try:
+        return msgspec.convert(flat, ready(cls), dec_hook=decode_text)
+    except msgspec.ValidationError as error:
+        location, detail = decoding_fault(error, cls)
+        findings.problem((*path, *path_in_manifest(form, location)), detail)
+        return None
 
 
 def in_v1beta2(group: str, version: str, doc: Body, findings: Findings, *, is_new: bool) -> Body | None:
@@ -276,3 +313,130 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
         doc["fairSharing"] = {**switch, "preemptionStrategies": list(fair.preemption_strategies)}
     doc["managedJobsNamespaceSelector"] = msgspec.to_builtins(configuration.managed_jobs_namespace_selector)
     return doc
+
+
+OPERATOR = "kueue.openshift.io"
+_NAMESPACE = "openshift-kueue-operator"
+_OPERATORS_FRAMEWORKS = {"batchjob": "batch/job"} | {name.rpartition("/")[2]: name for name in FRAMEWORKS}
+# The fields of a requeuing strategy, by the operator's names.
+_REQUEUING = {
+    "timeReference": "timestamp",
+    "retryLimit": "backoffLimitCount",
+    "backoffBaseSeconds": "backoffBaseSeconds",
+    "backoffMaxSeconds": "backoffMaxSeconds",
+}
+
+
+def configuration_of(doc: Body) -> Body:
+    """Return the Configuration that the operator makes of its object `Kueue`."""
+    config = part(doc, "spec", "config")
+    given = part(config, "integrations").get("frameworks")
+    names = list(map(str, given)) if isinstance(given, list) else []
+    mappings = part(config, "resources").get("deviceClassMappings")
+    is_fair = part(config, "preemption").get("preemptionPolicy") == "FairSharing"
+    strategies = ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+    return present(
+        {
+            "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+            "kind": "Configuration",
+            "namespace": _NAMESPACE,
+            "integrations": {"frameworks": [_OPERATORS_FRAMEWORKS.get(name.lower(), name) for name in names]},
+            "managedJobsNamespaceSelector": {"matchLabels": {f"{OPERATOR}/managed": "true"}},
+            "manageJobsWithoutQueueName": part(config, "workloadManagement").get("labelPolicy") == "None",
+            "waitForPodsReady": _gang_wait(part(config, "gangScheduling")),
+            "fairSharing": {"preemptionStrategies": strategies} if is_fair else None,
+            "resources": {"deviceClassMappings": _untyped(mappings)} if mappings else None,
+            "featureGates": {"SparkApplicationIntegration": True} if "SparkApplication" in names else None,
+            "admissionFairSharing": _usage(part(config, "admissionFairSharing")),
+        }
+    )
+
+
+def _gang_wait(gang: Body) -> Body | None:
+    """Return the section waitForPodsReady; `None` for Kueue's defaults."""
+    if gang.get("policy") == "None":
+        return {"timeout": "8760h", "blockAdmission": False}
+    own = part(gang, "byWorkload")
+    asked = part(own, "requeuingStrategy")
+    found = {
+        "blockAdmission": own.get("admission") == "Sequential",
+        "timeout": _seconds(own.get("timeoutSeconds")),
+        "recoveryTimeout": _seconds(own.get("recoveryTimeoutSeconds")),
+        "requeuingStrategy": {_REQUEUING.get(name, name): value for name, value in asked.items()} or None,
+    }
+    return present(found) if gang.get("policy") == "ByWorkload" else None
+
+
+def _usage(fair: Body) -> Body | None:
+    """Return the section admissionFairSharing; `None` without one."""
+    if not fair:
+        return None
+    own = part(fair, "custom")
+    weights = own.get("resourceWeights")
+    given = [one for one in weights if isinstance(one, dict)] if isinstance(weights, list) else []
+    found = {
+        "usageHalfLifeTime": _seconds(own.get("usageHalfLifeTimeSeconds")) if own else "30m",
+        "usageSamplingInterval": _seconds(own.get("usageSamplingIntervalSeconds")),
+        "resourceWeights": {str(one.get("name")): _number(one.get("weight")) for one in given} or None,
+    }
+    return present(found)
+
+
+def _seconds(value: Any) -> Any:
+    return f"{value}s" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _number(text: Any) -> Any:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return text
+
+
+def _untyped(value: Any) -> Any:
+    """Return the value without the operator's discriminators of unions."""
+    if isinstance(value, dict):
+        return {name: _untyped(one) for name, one in value.items() if name != "type"}
+    return [_untyped(one) for one in value] if isinstance(value, list) else value
+
+
+Dumpable = Manifest | Object | Configuration | Iterable[Object | Configuration]
+
+
+@checked
+def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
+    """Write objects as YAML in API version v1beta2. Fields with default values are omitted.
+
+    `load` reads equal objects back from the text.
+
+    >>> from kueuepy.objects import Cohort
+    >>> print(dump(Cohort("research", parent_name="org")), end="")
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: Cohort
+    metadata:
+      name: research
+    spec:
+      parentName: org
+
+    Args:
+        objects: A Manifest, an object, a Configuration, or an iterable of objects.
+        path: File to which the text is also written. With `path=None`, the default, no file is written.
+
+    Returns:
+        The YAML text.
+    """
+    with collector.at_rest():
+        text = yaml_text(_documents(objects))
+    if path is not None:
+        write_file(path, text)
+    return text
+
+
+def _documents(objects: Dumpable) -> list[dict[str, Any]]:
+    if isinstance(objects, Manifest):
+        documents = [to_dict(obj) for obj in objects.objects()]
+        if objects.configuration is not None:
+            documents.append(write_configuration(objects.configuration))
+        return [*documents, *objects.others, *objects.jobs]
+    several = [objects] if isinstance(objects, Object | Configuration) else objects
+    return [write_configuration(o) if isinstance(o, Configuration) else to_dict(o) for o in several]

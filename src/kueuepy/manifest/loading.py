@@ -13,6 +13,8 @@ from kueuepy.manifest import collector
 from kueuepy.manifest.body import part
 from kueuepy.manifest.convert import (
     CONFIG_GROUP,
+    OPERATOR,
+    configuration_of,
     generated_name,
     in_v1beta2,
     object_name,
@@ -33,14 +35,11 @@ from kueuepy.manifest.jobkinds import (
     with_queue_label,
 )
 from kueuepy.manifest.kinds import KINDS, KUEUE
-from kueuepy.manifest.manifest import Manifest, Note, group
-from kueuepy.manifest.operator import OPERATOR, configuration_of
-from kueuepy.manifest.places import ReadJob
+from kueuepy.manifest.manifest import Manifest, Note, ReadJob, group
 from kueuepy.manifest.schema.examine import named
-from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.sources import Source, items, live_parts, opened
-from kueuepy.manifest.text.text import Text, unpaired_surrogate
+from kueuepy.manifest.text.text import Limits, Text, unpaired_surrogate
 from kueuepy.manifest.validation import called, review_names, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.other import review_parameters
@@ -259,15 +258,13 @@ class _Loader:
         # Only now is it known which namespaces have such a LocalQueue: it may follow its jobs.
         queues = {obj.namespace for obj, _ in self._objects.values() if isinstance(obj, api.LocalQueue)}
         defaults = {space for space in queues if ("LocalQueue", f"{space}/{DEFAULT_QUEUE}") in self._objects}
-        selector = (
-            self._configuration[0] if self._configuration else api.Configuration()
-        ).managed_jobs_namespace_selector
+        own = self._configuration[0] if self._configuration else api.Configuration()
         left = []
         for job, doc, position in self._unqueued:
             space = str(job["metadata"].get("namespace") or "default")
             there = self._objects.get(("Namespace", space))
             labels = {NAMESPACE_NAME_LABEL: space} | (there[0].labels if there else {})
-            if space in defaults and selector.matches(labels):
+            if space in defaults and own.managed_jobs_namespace_selector.matches(labels):
                 self._review_job(job.origin, doc)
             else:
                 left.append((job, doc, position))
@@ -458,18 +455,16 @@ def _complete_group(group: api.ResourceGroup, path: Path, findings: Findings) ->
     return msgspec.structs.replace(group, flavors=flavors)
 
 
-def _complete_flavor(
-    quotas: api.FlavorQuotas, covered: Sequence[str], path: Path, findings: Findings
-) -> api.FlavorQuotas:
-    given = {quota.name: quota for quota in quotas.resources}
-    if not given.keys() <= set(covered) or len(given) < len(quotas.resources):
-        return quotas
+def _complete_flavor(row: api.FlavorQuotas, covered: Sequence[str], path: Path, findings: Findings) -> api.FlavorQuotas:
+    given = {quota.name: quota for quota in row.resources}
+    if not given.keys() <= set(covered) or len(given) < len(row.resources):
+        return row
     for name in covered:
         if name not in given:
-            detail = f'flavor "{quotas.name}" has no quota for covered resource {name}'
+            detail = f'flavor "{row.name}" has no quota for covered resource {name}'
             findings.odd((*path, "resources"), detail, "taken as 0", "Required")
     complete = tuple(given.get(name) or api.ResourceQuota(name, 0) for name in covered)
-    return msgspec.structs.replace(quotas, resources=complete)
+    return msgspec.structs.replace(row, resources=complete)
 
 
 _PLACEHOLDER = re.compile(rb"\$\{[\w.\[\]-]+\}|\$\([\w.-]+\)|\{\{.*?\}\}")

@@ -1,14 +1,45 @@
-"""Manifest: the result of reading files, with the line numbers of all objects."""
+"""Manifest: the result of reading files, with the line numbers of all objects, which errors name."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, get_args
 
 import msgspec
 from msgspec import field
 
 import kueuepy.objects as api
-from kueuepy.errors import DuplicateError, Path, checked_methods
+from kueuepy.errors import DuplicateError, KueueError, Path, checked_methods
 from kueuepy.manifest.text.reading import Item
+
+
+class ReadJob(dict[str, Any]):
+    """The manifest of a job that was read from a file, with its position.
+
+    Attributes:
+        origin: The position.
+    """
+
+    __slots__ = ("origin",)
+
+    def __init__(self, manifest: dict[str, Any], origin: Item) -> None:
+        """Copy the manifest of a job, and store the position of the job."""
+        super().__init__(manifest)
+        self.origin = origin
+
+    def where(self, path: Path = ()) -> str:
+        """Return the file and line of the job, or of one of its fields."""
+        return self.origin.where(path)
+
+
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Add a file and line to each line of an error that is raised in a `with` block."""
+    try:
+        yield
+    except KueueError as error:
+        error.locate(where)
+        raise
+
 
 T = TypeVar("T", bound=api.Object)
 

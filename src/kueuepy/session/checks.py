@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.manifest.decoding import decode
+from kueuepy.manifest.convert import decode
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.workload import review_updates
 from kueuepy.objects import (

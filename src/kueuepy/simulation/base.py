@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, briefly, checked_methods, counted
 from kueuepy.look.notebook import MOST_ROWS, Named, Sheet
@@ -19,7 +18,6 @@ from kueuepy.simulation.columns import (
     MissingColumnsError,
     by_name,
     change_notes,
-    change_table,
     check_columns,
     cleaned,
     is_resource,
@@ -29,15 +27,14 @@ from kueuepy.simulation.columns import (
     read_templates,
 )
 from kueuepy.simulation.distributions import Exponential, draws
-from kueuepy.simulation.grouped import Groups
+from kueuepy.simulation.grouped import Flags, Groups, Ints
 from kueuepy.simulation.values import Column, is_unicode
-from kueuepy.tables.columns import Categorical, Columns, as_names
+from kueuepy.tables.columns import Categorical, Columns, as_names, table_of
 from kueuepy.tables.kinds import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from kueuepy.objects import Workload
@@ -159,7 +156,7 @@ class JobColumns(Columns):
         """Return the columns of these names that the table has, in internal units."""
         return {name: self._columns[name] for name in names if name in self._columns}
 
-    def column(self, name: str, default: int) -> NDArray[np.int64]:
+    def column(self, name: str, default: int) -> Ints:
         """Return a column of integers; if the column is missing, return the default value for each row.
 
         Args:
@@ -248,7 +245,7 @@ class JobColumns(Columns):
         self._expect(scaled < LONGEST - self._columns["submit"], "scale_runtime", "runtime", factor)
         return self._changed(runtime=np.where(runtime < 0, runtime, scaled.astype(np.int64)))
 
-    def _expect(self, allowed: NDArray[np.bool_], method: str, column: str, factor: object) -> None:
+    def _expect(self, allowed: Flags, method: str, column: str, factor: object) -> None:
         """Check that all times are still representable after multiplication by a factor.
 
         Args:
@@ -350,7 +347,7 @@ class JobColumns(Columns):
 
     def cleaning(self) -> Columns:
         """Return the changes that `clean` makes, in columns `column`, `before`, `after` and `rows` (row count)."""
-        return change_table(cleaned(self)[1])
+        return table_of(("column", "before", "after", "rows"), cleaned(self)[1])
 
     def sort(self) -> Self:
         """Return the jobs sorted by submission time; jobs with equal times keep their order."""
@@ -374,7 +371,7 @@ class JobColumns(Columns):
             )
         return self._moved_to(read_column(Column("submit", submit, lambda row: f"Jobs.moved_to: row {row}"), []))
 
-    def _moved_to(self, submit: NDArray[np.int64]) -> Self:
+    def _moved_to(self, submit: Ints) -> Self:
         """Return the jobs with the given submission times, in nanoseconds."""
         bad = (submit < 0) | (submit > LONGEST - np.maximum(self._columns["runtime"], 0))
         if bad.any():
@@ -452,7 +449,7 @@ COLUMN = "censored"
 _TRIES = 64
 
 
-def censored_rows(table: JobColumns) -> NDArray[np.bool_]:
+def censored_rows(table: JobColumns) -> Flags:
     """Return a mask of the jobs whose runtime is only a lower bound."""
     column = table[COLUMN] if COLUMN in table.names else None
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
@@ -497,7 +494,7 @@ def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
     return table._changed(runtime=runtime, **{COLUMN: np.zeros(len(table), bool)})  # noqa: SLF001 - same package
 
 
-def _means(table: JobColumns, rows: NDArray[np.bool_]) -> dict[int, float]:
+def _means(table: JobColumns, rows: Flags) -> dict[int, float]:
     """Return the mean runtime in nanoseconds of each queue with unfinished jobs, by the code of the queue.
 
     The maximum likelihood estimate for exponential runtimes with censoring is the total observed time divided by the
@@ -521,7 +518,7 @@ def _means(table: JobColumns, rows: NDArray[np.bool_]) -> dict[int, float]:
     }
 
 
-def _beyond(distribution: Any, lower: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def _beyond(distribution: Any, lower: Ints, seed: int) -> Ints:
     """Return samples of a distribution that exceed the lower bounds.
 
     Samples that do not exceed the bound are rejected and drawn again. If 64 samples are rejected, the last one is added

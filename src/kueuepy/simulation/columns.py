@@ -13,9 +13,9 @@ from kueuepy.errors.problems import nearest
 from kueuepy.manifest import from_dict, to_dict
 from kueuepy.manifest.formats import is_subdomain
 from kueuepy.objects import LATEST, LONGEST, SECOND, Workload
-from kueuepy.simulation.grouped import sums
+from kueuepy.simulation.grouped import Flags, Ints, sums
 from kueuepy.simulation.values import Column
-from kueuepy.tables.columns import Categorical, Columns, concatenated, dates, table_of
+from kueuepy.tables.columns import Categorical, Columns, concatenated, dates
 from kueuepy.tables.kinds import (
     MIN_PODS,
     PODS,
@@ -51,7 +51,7 @@ def name_notes(columns: Mapping[str, Any]) -> list[tuple[str, int]]:
     return found
 
 
-def _invalid(column: str, values: Any) -> NDArray[np.bool_]:
+def _invalid(column: str, values: Any) -> Flags:
     """Return a mask of the rows whose name is not valid."""
     if isinstance(values, Categorical):
         bad = [not all(map(is_subdomain, _parts(column, name))) for name in values.names]
@@ -73,7 +73,7 @@ def _parts(column: str, name: str) -> list[str]:
     return name.split("/", 1) if column == "queue" else [name]
 
 
-def repeated(names: Any, queues: Categorical) -> NDArray[np.bool_]:
+def repeated(names: Any, queues: Categorical) -> Flags:
     """Return the rows whose name already occurs in an earlier row of the same namespace."""
     listed = names.tolist()
     found = np.zeros(len(listed), bool)
@@ -168,11 +168,6 @@ def change_notes(changes: Iterable[Change]) -> list[tuple[str, int]]:
         first = found.get(column, (before, after, 0))
         found[column] = (first[0], first[1], first[2] + rows)
     return [(f'{column} is cleaned, as "{old}" to "{new}"', rows) for column, (old, new, rows) in found.items()]
-
-
-def change_table(changes: Iterable[Change]) -> Columns:
-    """Return changes as a table: `column`, `before`, `after` and `rows`."""
-    return table_of(("column", "before", "after", "rows"), changes)
 
 
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
@@ -289,7 +284,7 @@ def row_of(name: str) -> int | None:
     return int(name[1:]) if name[:1] == "j" and name[1:].isdigit() else None
 
 
-def _runtimes(column: Column) -> NDArray[np.int64]:
+def _runtimes(column: Column) -> Ints:
     found = column.integers(SPAN_OR_NEVER)
     # `Jobs` itself returns infinity for jobs that never end.
     infinite = 0 if column.numbers is None else int((column.numbers == np.inf).sum())
@@ -462,7 +457,7 @@ def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
         raise _error(where(row), "runtime", f"ends {end} s after 1970; it must be {LATEST} at most")
 
 
-def _first(bad: NDArray[np.bool_]) -> int | None:
+def _first(bad: Flags) -> int | None:
     return int(bad.argmax()) if bad.any() else None
 
 
@@ -485,7 +480,7 @@ def _in_namespaces(queues: Categorical, namespaces: Categorical, where: Callable
     return concatenated([Categorical(codes.astype(np.int32), names)])
 
 
-def template_texts(templates: Sequence[Workload], rows: NDArray[np.int64]) -> Categorical:
+def template_texts(templates: Sequence[Workload], rows: Ints) -> Categorical:
     """Return the Workload of each row as JSON text, which `read_templates` reads; missing for a row without one."""
     return Categorical(rows.astype(np.int32), [msgspec.json.encode(to_dict(one)).decode() for one in templates])
 

@@ -21,10 +21,10 @@ from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, 
 from kueuepy.simulation.confidence import differences
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
+from kueuepy.simulation.pages.words import AFTER_LAST
 from kueuepy.simulation.pictures.catalogue import data_alike, drawn_beside, in_order
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.warn import AFTER_LAST
 from kueuepy.tables.columns import Columns, joined
 
 if TYPE_CHECKING:
@@ -114,12 +114,6 @@ class Comparison:
         """
         return Comparison({first: self[first], second: self[second]})
 
-    def _pair(self) -> str:
-        """Return a note that names the two policies compared job by job; empty if there are only two policies."""
-        if len(self.names) <= _TWO:
-            return ""
-        return f" under {self.names[-1]} (the last policy) than under {self.names[0]} (the first; between(a, b) others)"
-
     def differences(self) -> Columns:
         """Return the difference of each metric from its value under the first policy, with 95 % confidence intervals.
 
@@ -172,7 +166,8 @@ class Comparison:
     def figures(self) -> list[tuple[str, ...]]:
         """Return the most important metrics as text: one row per metric, one column per policy."""
         rows = []
-        for figure in self._shown():
+        of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
+        for figure in (*SHOWN["policies"], *of_fleets):
             values = [getattr(kpis, figure) for kpis in self.kpis.values()]
             pairs = dict.fromkeys(pair for value in values if isinstance(value, dict) for pair in value)
             rows += [
@@ -183,11 +178,6 @@ class Comparison:
             if not any(isinstance(value, dict) for value in values):
                 rows.append((figure, *(figure_text(figure, value) for value in values)))
         return rows
-
-    def _shown(self) -> tuple[str, ...]:
-        """Return the metrics to show, including the dispatching metrics if all results are results of fleets."""
-        of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
-        return (*SHOWN["policies"], *of_fleets)
 
     def most_delayed(self, most: int = MOST_ROWS) -> list[JobChange]:
         """Return the jobs that wait longer under the last policy than under the first, sorted by decreasing difference.
@@ -274,7 +264,9 @@ class Comparison:
         largest = sorted(self.changes, key=lambda change: -abs(change.after.waited - change.before.waited))[:MOST_ROWS]
         changes = [(change.workload, *_jobs(change)) for change in largest]
         number, jobs = len(self.changes), counted(len(self.before.jobs), "job")
-        caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{self._pair()}, largest change first"
+        pair = f" under {last} (the last policy) than under {first} (the first; between(a, b) others)"
+        pair = pair if len(self.names) > _TWO else ""
+        caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{pair}, largest change first"
         warned = [Sheet(("Warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
         metrics = [(titled(name), *values) for name, *values in self.figures()]
         queues = [tuple(row[at] for at in _IN_HEADER) for row in self.rows()]

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.catalogue import FIGURES
-from kueuepy.simulation.grouped import Groups, Series, Steps, integral_to, lengths_between, sums
+from kueuepy.simulation.grouped import Groups, Series, Steps, integral_to, job_values, lengths_between, statistic, sums
 from kueuepy.simulation.intervals import BATCHES, Interval, of_mean, of_percentile, of_pieces
-from kueuepy.simulation.measures import job_values, statistic
 from kueuepy.simulation.recorded import Recorded, largest, require
 from kueuepy.tables.columns import Columns, exact, is_named, table_of
 
@@ -88,9 +87,8 @@ def _lent(run: Recorded, usage: Series, low: float, high: float) -> dict[str, fl
     """Return the borrowed quota that comes from unused nominal quota of other ClusterQueues, by `flavor/resource`."""
     borrowed, nominal, used = (usage.column(name) for name in ("borrowed", "nominal", "used"))
     trees: dict[tuple[str, str], int] = {}
-    tree_of = np.array(
-        [trees.setdefault((run.trees.get(queue, queue), pair), len(trees)) for queue, pair in usage.keys], np.int64
-    )
+    keys = ((run.trees.get(queue, queue), pair) for queue, pair in usage.keys)
+    tree_of = np.array([trees.setdefault(key, len(trees)) for key in keys], np.int64)
     borrows = np.bincount(tree_of, usage.groups.largest(borrowed)) > 0
     mine = borrows[tree_of][usage.groups.of]
     rows = np.flatnonzero(mine)

@@ -12,17 +12,17 @@ from zlib import crc32
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import LONGEST, SECOND
+from kueuepy.simulation.grouped import Floats, Ints
 from kueuepy.tables.kinds import span
 
 TABLE = 65_536
 """The number of samples that a simulation draws from each of its distributions."""
 
 
-def draws(seed: int, name: str, n: int) -> NDArray[np.float64]:
+def draws(seed: int, name: str, n: int) -> Floats:
     """Return `n` uniform random numbers in [0, 1) from a named random stream.
 
     The stream is `Generator(PCG64(SeedSequence([seed, crc32(name)]))).random(n)`.
@@ -37,7 +37,7 @@ def draws(seed: int, name: str, n: int) -> NDArray[np.float64]:
 
 
 class _Times(msgspec.Struct, frozen=True, tag_field="distribution"):
-    def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def seconds(self, u: Floats) -> Floats:
         """Return the quantiles at `u`, in seconds.
 
         Args:
@@ -48,7 +48,7 @@ class _Times(msgspec.Struct, frozen=True, tag_field="distribution"):
         """
         raise NotImplementedError
 
-    def nanoseconds(self, u: NDArray[np.float64]) -> NDArray[np.int64]:
+    def nanoseconds(self, u: Floats) -> Ints:
         """Return the quantiles at `u` in whole nanoseconds, at least 1."""
         # The largest float below the limit: the limit itself rounds up to 2**63, which no int64 holds.
         exact = np.minimum(self.seconds(u) * SECOND, np.nextafter(float(LONGEST), 0.0))
@@ -68,7 +68,7 @@ class Constant(_Times, frozen=True):
 
     value: Any
 
-    def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def seconds(self, u: Floats) -> Floats:
         """Return the constant once for each element of `u`, in seconds."""
         return np.full(len(u), span("Constant: value", self.value) / SECOND)
 
@@ -86,7 +86,7 @@ class Exponential(_Times, frozen=True):
 
     mean: Any
 
-    def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def seconds(self, u: Floats) -> Floats:
         """Return the quantiles at `u`, in seconds."""
         return -np.log1p(-u) * (span("Exponential: mean", self.mean) / SECOND)
 
@@ -106,7 +106,7 @@ class ShiftedExponential(_Times, frozen=True):
     minimum: Any
     tail_mean: Any
 
-    def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def seconds(self, u: Floats) -> Floats:
         """Return the quantiles at `u`, in seconds."""
         tail = span("ShiftedExponential: tail_mean", self.tail_mean) / SECOND
         return span("ShiftedExponential: minimum", self.minimum) / SECOND - np.log1p(-u) * tail
@@ -129,7 +129,7 @@ class LogNormal(_Times, frozen=True):
     median: Any
     sigma: float
 
-    def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def seconds(self, u: Floats) -> Floats:
         """Return the quantiles at `u`, in seconds."""
         return span("LogNormal: median", self.median) / SECOND * np.exp(self.sigma * normal(u))
 
@@ -149,7 +149,7 @@ class Weibull(_Times, frozen=True):
     scale: Any
     shape: float
 
-    def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def seconds(self, u: Floats) -> Floats:
         """Return the quantiles at `u`, in seconds.
 
         Raises:
@@ -173,7 +173,7 @@ class Empirical(_Times, frozen=True):
 
     values: Sequence[Any]
 
-    def seconds(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def seconds(self, u: Floats) -> Floats:
         """Return the quantiles at `u`, in seconds.
 
         Raises:
@@ -193,7 +193,7 @@ def distribution_of(value: Any) -> Distribution:
     return value if isinstance(value, _Times) else Constant(value)  # type: ignore[return-value]
 
 
-def normal(u: NDArray[np.float64]) -> NDArray[np.float64]:
+def normal(u: Floats) -> Floats:
     """Return standard normal quantiles; values of u below 2^-53 are replaced with 2^-53."""
     # The standard library has this function, so that none of statistics is required.
     inverse = NormalDist().inv_cdf

@@ -15,9 +15,8 @@ from kueuepy.look.numbers import busiest
 from kueuepy.simulation.catalogue import COUNTS, FLEET_FIGURES, figure_text, is_shown, titled, unit_text
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.confidence import Scope, integrals, interval, of_runs
-from kueuepy.simulation.grouped import Groups, sums
+from kueuepy.simulation.grouped import BOUND, Flags, Floats, Groups, group_figures, job_figures, percentile, sums
 from kueuepy.simulation.intervals import Interval
-from kueuepy.simulation.measures import BOUND, group_figures, job_figures, percentile
 from kueuepy.simulation.recorded import Recorded
 from kueuepy.tables.columns import Columns, Framed, as_names, categorical, exact, table_of, unit_of
 
@@ -304,7 +303,7 @@ def kpis_of(
 
 
 def _while_submitting(
-    run: Recorded, window: tuple[float, float, float], mask: NDArray[np.bool_], where: Any, whole: dict[str, float]
+    run: Recorded, window: tuple[float, float, float], mask: Flags, where: Any, whole: dict[str, float]
 ) -> dict[str, float]:
     """Return used quota divided by nominal quota, from the beginning of a window to the last submission in it."""
     low, ends, high = window
@@ -328,7 +327,7 @@ def _makespan(jobs: Columns) -> float:
     return float(ends.max() - jobs["submit"].min()) if len(ends) else 0.0
 
 
-def _promise(jobs: Columns, mask: NDArray[np.bool_]) -> float | None:
+def _promise(jobs: Columns, mask: Flags) -> float | None:
     """Return the 95th percentile of the first wait over jobs that fitted into free nominal quota at submission."""
     waits = jobs["first_wait"][mask & jobs["promised"]]
     waits = np.sort(waits[~np.isnan(waits)])
@@ -385,7 +384,7 @@ def evenness(values: list[float]) -> float | None:
     return sum(values) ** 2 / (len(values) * squares) if squares else None
 
 
-def _starved(result: Recorded, mask: NDArray[np.bool_]) -> int:
+def _starved(result: Recorded, mask: Flags) -> int:
     jobs = result.jobs
     first = jobs["first_wait"][mask]
     started = ~np.isnan(first)
@@ -467,7 +466,7 @@ def by_column(result: Recorded, column: str, start: float | None = None, end: fl
     return _table(column, names, {name: own[there] for name, own in found.items()})
 
 
-def _hours_of(result: Recorded, amounts: Mapping[str, NDArray[Any]], groups: Groups) -> dict[str, NDArray[np.float64]]:
+def _hours_of(result: Recorded, amounts: Mapping[str, NDArray[Any]], groups: Groups) -> dict[str, Floats]:
     """Return the used, lost and overhead hours for each group of jobs and each resource."""
     kinds = {"used": "held", "lost": "lost", "overhead": "overhead"}
     return {

@@ -111,9 +111,8 @@ class FleetPrepared(Prepared):
                 reached = {name: worker for name, worker in self.fleet.workers.items() if name not in lost}
                 # The manager of a fleet with automated quotas has the sum of the connected workers.
                 quotas, _ = automated(clusters[0].cluster, reached)
-                changes += [
-                    (0, self.zero + at + self.fleet.sync[thing.cluster].value, "apply", queue, 0) for queue in quotas
-                ]
+                then = self.zero + at + self.fleet.sync[thing.cluster].value
+                changes += [(0, then, "apply", queue, 0) for queue in quotas]
                 continue
             site, what = (self._number(thing.cluster), thing.what) if isinstance(thing, On) else (0, thing)
             for name, value, number in self._steps(what, clusters[site]):

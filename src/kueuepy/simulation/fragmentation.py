@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.look.chart import Axis, Chart, Key, Line, ends_of
 from kueuepy.look.plot import draw
 from kueuepy.look.svg import Picture, picture
 from kueuepy.objects import SECOND, QuantityText
+from kueuepy.simulation.grouped import Floats, Ints
 from kueuepy.simulation.pictures.catalogue import SINCE, time_unit
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.tables import Categorical, Columns
@@ -43,11 +43,11 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
     table: Columns
 
     @property
-    def seconds(self) -> NDArray[np.float64]:
+    def seconds(self) -> Floats:
         """The times of the table, in seconds after the first submission."""
         return np.unique(self.table["seconds"])
 
-    def largest(self, level: str = "", *, empty: bool = False) -> NDArray[np.int64]:
+    def largest(self, level: str = "", *, empty: bool = False) -> Ints:
         """Return the size of the largest job that fits into one domain of a level, over time.
 
         Args:
@@ -64,7 +64,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
             known = ", ".join(map(repr, self.levels))
             raise InvalidSpecError(f"fragmentation: level: {level!r:.99}; it must be one of {known}")
         values = self.table["if_empty" if empty else "largest"].reshape(-1, len(self.sizes), len(self.levels))
-        found: NDArray[np.int64] = values[:, :, self.levels.index(level)].T
+        found: Ints = values[:, :, self.levels.index(level)].T
         return found
 
     def plot(self, level: str = "", *, ax: Any = None) -> Any:

@@ -1,17 +1,22 @@
-"""Sums, means, maxima and percentiles of values by group, computed for all groups at once."""
+"""Sums, means, maxima and percentiles by group, for all groups at once, and the metrics of jobs that they give."""
 
+import math
+import re
 from collections.abc import Hashable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
-from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import Categorical, Columns, is_named
 from kueuepy.tables.kinds import span
 
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
 K = TypeVar("K", bound="Hashable")
 N = TypeVar("N", int, float)
 # NumPy sorts integers below this number in linear time.
@@ -30,7 +35,7 @@ def sums(amounts: Iterable[tuple[K, N]]) -> dict[K, N]:
     return found
 
 
-def order_of(codes: NDArray[Any], count: int) -> NDArray[np.int64]:
+def order_of(codes: NDArray[Any], count: int) -> Ints:
     """Return the positions that sort the codes in stable order.
 
     Args:
@@ -55,7 +60,7 @@ class Groups:
 
     __slots__ = ("bounds", "count", "of", "rows", "sizes")
 
-    def __init__(self, rows: NDArray[np.int64], of: NDArray[Any], count: int) -> None:
+    def __init__(self, rows: Ints, of: NDArray[Any], count: int) -> None:
         """Store the rows, which are already sorted by group."""
         self.rows, self.of, self.count = rows, of, count
         self.bounds = np.searchsorted(of, np.arange(count + 1))
@@ -75,17 +80,17 @@ class Groups:
         return cls(rows[order], own[order], count)
 
     @property
-    def firsts(self) -> NDArray[np.bool_]:
+    def firsts(self) -> Flags:
         """A mask of the positions at which a group begins."""
         found = np.ones(len(self.of), bool)
         found[1:] = self.of[1:] != self.of[:-1]
         return found
 
-    def parts(self) -> list[NDArray[np.int64]]:
+    def parts(self) -> list[Ints]:
         """Return the rows of each group."""
         return np.split(self.rows, self.bounds[1:-1]) if self.count else []
 
-    def where(self, mask: NDArray[np.bool_]) -> "Groups":
+    def where(self, mask: Flags) -> "Groups":
         """Return the same groups, restricted to the selected rows.
 
         Args:
@@ -113,7 +118,7 @@ class Groups:
         """
         return np.maximum.reduceat(*self._padded(values)) if self.count else values[:0]
 
-    def _padded(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def _padded(self, values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
         """Return the values with a 0 inserted before each group, and the positions of the zeros.
 
         `reduceat` adds the first value of a group to the sum of the remaining values. With a leading 0, `reduceat`
@@ -123,7 +128,7 @@ class Groups:
         found[np.arange(len(values)) + self.of + 1] = values
         return found, self.bounds[:-1] + np.arange(self.count)
 
-    def means(self, values: NDArray[Any]) -> NDArray[np.float64]:
+    def means(self, values: NDArray[Any]) -> Floats:
         """Return the mean of the values of each group; 0 for an empty group.
 
         Args:
@@ -131,7 +136,7 @@ class Groups:
         """
         return self.sums(values) / np.maximum(self.sizes, 1)
 
-    def accumulated(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def accumulated(self, values: Floats) -> Floats:
         """Return the running sum within each group; rounding errors do not spread to other groups.
 
         Args:
@@ -144,7 +149,7 @@ class Groups:
                 np.cumsum(values[begin:end], out=found[begin:end])
         return found
 
-    def ordered(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def ordered(self, values: Floats) -> Floats:
         """Return the values of each group in ascending order.
 
         Args:
@@ -156,7 +161,7 @@ class Groups:
         order = np.argsort(values)
         return values[order[order_of(self.of[order], self.count)]]
 
-    def percentiles(self, ordered: NDArray[np.float64], percent: float) -> NDArray[np.float64]:
+    def percentiles(self, ordered: Floats, percent: float) -> Floats:
         """Return the nearest-rank percentile of each group; 0 for an empty group.
 
         Args:
@@ -174,15 +179,13 @@ MOST_STEPS = 10_000_000
 """The largest number of intervals in a table."""
 
 
-Steps = tuple[NDArray[np.float64], NDArray[Any]]
+Steps = tuple[Floats, NDArray[Any]]
 """Times in order, and a value from each of them to the next."""
 
 
-def lengths_between(
-    at: NDArray[np.float64], until: NDArray[np.float64], low: float, high: float
-) -> NDArray[np.float64]:
+def lengths_between(at: Floats, until: Floats, low: float, high: float) -> Floats:
     """Return, for each period between two times, the number of its seconds that lie within a window."""
-    found: NDArray[np.float64] = np.maximum(np.minimum(until, high) - np.maximum(at, low), 0.0)
+    found: Floats = np.maximum(np.minimum(until, high) - np.maximum(at, low), 0.0)
     return found
 
 
@@ -219,14 +222,14 @@ class Series:
             (first.names[one], second.names[two])
             for one, two in zip(self.first.tolist(), self.second.tolist(), strict=True)
         ]
-        self.at: NDArray[np.float64] = table["seconds"][order]
+        self.at: Floats = table["seconds"][order]
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a column of the table, with one value per position."""
         found: NDArray[Any] = self.table[name][self.groups.rows]
         return found
 
-    def lengths(self, low: float, high: float) -> NDArray[np.float64]:
+    def lengths(self, low: float, high: float) -> Floats:
         """Return the seconds that each row covers in a window; a series lasts until the end of the window.
 
         Args:
@@ -237,7 +240,7 @@ class Series:
         until[self.groups.bounds[1:] - 1] = high
         return lengths_between(self.at, until, low, high)
 
-    def integrals(self, values: NDArray[Any], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    def integrals(self, values: NDArray[Any], lengths: Floats) -> Floats:
         """Return the integral of each series.
 
         Args:
@@ -246,23 +249,23 @@ class Series:
         """
         return self.groups.sums(values * lengths)
 
-    def changes(self, values: NDArray[Any]) -> NDArray[np.float64]:
+    def changes(self, values: NDArray[Any]) -> Floats:
         """Return the change of a value at each row; a value is 0 before its first row."""
         exact_values = values.astype(np.float64)
-        found: NDArray[np.float64] = np.diff(exact_values, prepend=0.0)
+        found: Floats = np.diff(exact_values, prepend=0.0)
         firsts = self.groups.firsts
         found[firsts] = exact_values[firsts]
         return found
 
-    def of_queues(self) -> NDArray[np.bool_]:
+    def of_queues(self) -> Flags:
         """Return a mask that selects one series per name in the first column.
 
         Use this mask for values that are identical in all series of a name.
         """
-        found: NDArray[np.bool_] = np.diff(self.first, prepend=-1) != 0
+        found: Flags = np.diff(self.first, prepend=-1) != 0
         return found
 
-    def total(self, values: NDArray[Any], which: NDArray[np.bool_] | None = None) -> Steps:
+    def total(self, values: NDArray[Any], which: Flags | None = None) -> Steps:
         """Return the sum of some of the series as one step function, which is 0 before its first step.
 
         Args:
@@ -280,7 +283,7 @@ class Series:
         last = np.append(np.diff(at) > 0, [True])[: len(at)]
         return at[last], np.cumsum(change[order])[last]
 
-    def positions(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    def positions(self, edges: Floats) -> Ints:
         """Return the position of the row of each series that applies at each time; -1 before its first row.
 
         Args:
@@ -295,7 +298,7 @@ class Series:
         known = np.bincount(begins, minlength=count * size).reshape(count, size)[:, :-1].cumsum(axis=1)
         return np.where(known > 0, self.groups.bounds[:-1, None] + known - 1, -1)
 
-    def integrals_to(self, values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    def integrals_to(self, values: NDArray[Any], edges: Floats) -> Floats:
         """Return the integral of each series up to each time, of shape (series, times).
 
         Args:
@@ -309,7 +312,7 @@ class Series:
         total, indices = self.groups.accumulated(steps), self.positions(edges)
         return np.where(indices >= 0, total[indices] + values[indices] * (edges - self.at[indices]), 0.0)
 
-    def integrals_between(self, values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    def integrals_between(self, values: NDArray[Any], edges: Floats) -> Floats:
         """Return the integral of each series between times; infinite if the value is infinite for some of the time.
 
         Args:
@@ -321,12 +324,12 @@ class Series:
         """
         # A share is infinite while a queue of weight 0 borrows; infinity times 0 would be NaN.
         endless = np.isinf(values)
-        totals: NDArray[np.float64] = np.diff(self.integrals_to(np.where(endless, 0.0, values), edges))
+        totals: Floats = np.diff(self.integrals_to(np.where(endless, 0.0, values), edges))
         if endless.any():
             totals[np.diff(self.integrals_to(endless * 1.0, edges)) > 0] = np.inf
         return totals
 
-    def by_second(self, totals: NDArray[np.float64]) -> dict[str, float]:
+    def by_second(self, totals: Floats) -> dict[str, float]:
         """Sum the values of all series with the same second name; the names are in the order of their first series."""
         _, indices = np.unique(self.second, return_index=True)
         sums = np.bincount(self.second, weights=totals)
@@ -335,7 +338,7 @@ class Series:
 
 def series_of(
     table: Columns, by: tuple[str, str] = ("cluster_queue", "flavor_resource")
-) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
+) -> Iterator[tuple[str, str, Ints]]:
     """Yield the rows for each pair of names in two columns, such as ClusterQueue and `flavor/resource`.
 
     Args:
@@ -347,7 +350,7 @@ def series_of(
         yield first, second, rows
 
 
-def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: Floats) -> Floats:
     """Return the integral of a step function up to each edge; a value applies from its time to the next time.
 
     Args:
@@ -414,3 +417,99 @@ def sampled(usage: Columns, step: float, end: float) -> dict[str, Any]:
     order = np.argsort(times, kind="stable")
     chosen = series.groups.rows[indices[there]][order]
     return {**{name: usage[name][chosen] for name in usage.names}, "seconds": times[order]}
+
+
+BOUND = 10.0
+"""The smallest runtime for the bounded slowdown, in seconds."""
+_WAITS = ("wait", "first_wait")
+_PERCENTILES = {"wait": (50, 95, 99), "first_wait": (50, 95, 99), "slowdown": (95,), "bounded_slowdown": (95,)}
+_STATISTIC = re.compile(r"^(.+?)(?:_mean|_p(\d+))?$", re.ASCII)
+
+
+def percentile(ordered: Floats, percent: float) -> float:
+    """Return the nearest-rank percentile of sorted values; 0 if there are no values."""
+    return float(ordered[math.ceil(len(ordered) * percent / 100) - 1]) if len(ordered) else 0.0
+
+
+def job_values(jobs: Columns, rows: NDArray[Any], bound: float = BOUND) -> dict[str, tuple[Flags, Floats]]:
+    """Return the values of individual jobs by name: waits, slowdowns, and useful fractions of lifetimes.
+
+    Args:
+        jobs: The table of jobs of a result.
+        rows: Row numbers of jobs, which determine the order of the values.
+        bound: The smallest runtime for the bounded slowdown, in seconds.
+
+    Returns:
+        For each name, a mask of the rows that have a value, and their values.
+    """
+    first = jobs["first_wait"][rows]
+    started = ~np.isnan(first)
+    finished = is_named(jobs["state"], "Finished")[rows]
+    waited, runtime, held = (jobs[name][rows] for name in ("waited", "runtime", "held"))
+    life = waited + held  # more accurate than the difference of two times
+    whole = finished & (runtime > 0) & (life > 0)
+    done, spans = life[finished], np.maximum(runtime[finished], bound)
+    return {
+        "wait": (np.ones(len(rows), bool), waited),
+        "first_wait": (started, first[started]),
+        "slowdown": (whole, life[whole] / runtime[whole]),
+        "bounded_slowdown": (finished, np.maximum(1.0, done / spans)),
+        "goodput": (whole, held[whole] / life[whole]),
+        "useful": (whole, runtime[whole] / life[whole]),
+    }
+
+
+def statistic(figure: str) -> tuple[str, int | None]:
+    """Return the name of the values from which a metric is computed, and the percentile; `None` for a mean.
+
+    >>> statistic("first_wait_p95"), statistic("slowdown")
+    (('first_wait', 95), ('slowdown', None))
+    """
+    name, percent = _STATISTIC.findall(figure)[0]
+    return name, int(percent) if percent else None
+
+
+def job_figures(jobs: Columns, mask: Flags, bound: float = BOUND) -> dict[str, Any]:
+    """Return the metrics that are computed from individual jobs; a mean is `None` if no job has a value."""
+    found = group_figures(jobs, Groups.by(mask.astype(np.int8) - 1, 1), bound)
+    return {name: values[0].item() if has[0] else None for name, (values, has) in found.items()}
+
+
+def group_figures(jobs: Columns, groups: Groups, bound: float = BOUND) -> dict[str, tuple[NDArray[Any], Flags]]:
+    """Return the metrics that are computed from individual jobs, for each group of jobs.
+
+    Args:
+        jobs: The table of jobs of a result.
+        groups: Groups of rows of the table of jobs.
+        bound: The smallest runtime for the bounded slowdown, in seconds.
+
+    Returns:
+        For each metric, its value by group, and a mask of the groups that have a value.
+    """
+    values = job_values(jobs, groups.rows, bound)
+    all_ = np.ones(groups.count, bool)
+    evictions = jobs["evictions"][groups.rows]
+    finished, _ = values["bounded_slowdown"]
+    found: dict[str, tuple[NDArray[Any], Flags]] = {
+        "jobs": (groups.sizes, all_),
+        "finished": (groups.where(finished).sizes, all_),
+    }
+    for name, percents in _PERCENTILES.items():
+        mask, own = values[name]
+        some = groups.where(mask)
+        # The mean is taken of sorted values: its last digits must not depend on the order of the jobs.
+        ordered, there = some.ordered(own), some.sizes > 0
+        # Slowdowns are named without a suffix, as the literature does.
+        mean = f"{name}_mean" if name in _WAITS else name
+        found[mean] = some.means(ordered), all_ if name == "wait" else there
+        for p in percents:
+            found[f"{name}_p{p}"] = some.percentiles(ordered, p), all_ if name in _WAITS else there
+        if name == "wait":
+            found["longest_wait"] = some.percentiles(ordered, 100), all_
+    for name in ("goodput", "useful"):
+        mask, own = values[name]
+        some = groups.where(mask)
+        found[name] = some.means(own), some.sizes > 0
+    found["evictions"] = groups.sums(evictions), all_
+    found["evictions_max"] = groups.largest(evictions), all_
+    return found

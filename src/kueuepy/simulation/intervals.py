@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, counted, verb
+from kueuepy.simulation.grouped import Floats
 
 # The 97.5th percentiles for 1 to 30 degrees of freedom.
 _T = (
@@ -72,7 +73,7 @@ class Interval(NamedTuple):
     doubt: str = ""
 
 
-def around(centre: float, means: NDArray[np.float64], *, upper: bool = True, lower: bool = True) -> Ends:
+def around(centre: float, means: Floats, *, upper: bool = True, lower: bool = True) -> Ends:
     """Return the 95 % confidence interval of a mean, from the means of batches of equal size.
 
     Args:
@@ -93,7 +94,7 @@ def around(centre: float, means: NDArray[np.float64], *, upper: bool = True, low
     return min(low, centre), max(high, centre)
 
 
-def _inflation(means: NDArray[np.float64]) -> float:
+def _inflation(means: Floats) -> float:
     """Return the factor by which autocorrelation increases the variance of a mean, for an AR(1) process."""
     apart = means - means.mean()
     lag = float((apart[1:] * apart[:-1]).sum() / (apart * apart).sum())
@@ -109,7 +110,7 @@ def _adjusted(t: float, shift: float) -> float:
     return float((np.cbrt(1 + 6 * shift * (t - shift)) - 1) / (2 * shift))
 
 
-def of_mean(values: NDArray[np.float64]) -> Interval:
+def of_mean(values: Floats) -> Interval:
     """Return the confidence interval of a mean, from values in order of submission.
 
     Raises:
@@ -120,7 +121,7 @@ def of_mean(values: NDArray[np.float64]) -> Interval:
     return Interval(*around(float(values.mean()), means), _doubt(float(values.var()), means, len(values)))
 
 
-def of_percentile(values: NDArray[np.float64], percent: float) -> Interval:
+def of_percentile(values: Floats, percent: float) -> Interval:
     """Return the confidence interval of a nearest-rank percentile, from values in order of submission.
 
     Args:
@@ -137,8 +138,8 @@ def of_percentile(values: NDArray[np.float64], percent: float) -> Interval:
     batches = [np.sort(batch) for batch in np.array_split(values, BATCHES)]
     sizes = np.array([len(batch) for batch in batches])
 
-    def parts(x: float, side: Any) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.array([batch.searchsorted(x, side) for batch in batches]) / sizes
+    def parts(x: float, side: Any) -> Floats:
+        found: Floats = np.array([batch.searchsorted(x, side) for batch in batches]) / sizes
         return found
 
     def is_low_enough(row: int) -> bool:
@@ -174,7 +175,7 @@ def _jobs_of_percentile(part: float) -> int:
     return max(LEAST, math.ceil(round(TAIL / min(part, 1 - part), 6)))
 
 
-def _share(parts: NDArray[np.float64], sizes: NDArray[Any]) -> float:
+def _share(parts: Floats, sizes: NDArray[Any]) -> float:
     return float((parts * sizes).sum() / sizes.sum())
 
 
@@ -204,7 +205,7 @@ def _expect(n: int, least: int, what: str) -> None:
         raise InvalidSpecError(f"{count}; the interval of {what} needs {least:,} or more")
 
 
-def _doubt(variance: float, means: NDArray[np.float64], n: int) -> str:
+def _doubt(variance: float, means: Floats, n: int) -> str:
     """Return a warning if the effective sample size is too small, otherwise an empty string."""
     if not variance > 0 or not means.std() > 0:
         return ""

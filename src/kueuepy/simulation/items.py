@@ -25,8 +25,6 @@ from kueuepy.sources import readers
 from kueuepy.tables.columns import Categorical, categorical, concatenated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from kueuepy.manifest import Manifest
     from kueuepy.manifest.text.reading import Item
     from kueuepy.session.submission import JobContext

@@ -16,8 +16,6 @@ from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.grouped import Groups, sums
 from kueuepy.tables.columns import Categorical, Columns, categorical, exact, unit_of
 
-_NAMED = 5
-
 
 def loads(jobs: JobColumns) -> dict[str, NDArray[np.float64]]:
     """Return the mean usage of each queue by resource if no job waited: `sum(runtime * amount) / span`.

@@ -13,13 +13,13 @@ from typing import Any, TypedDict
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.former import FORMER
 from kueuepy.objects import LONGEST, SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import by_name, is_known, misspelled, renamed, with_defaults
+from kueuepy.simulation.grouped import Floats, Ints
 from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.recorded import read_parquet
 from kueuepy.simulation.values import frame_columns, row_columns
@@ -131,7 +131,7 @@ def _read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumn
     return table.jobs(columns, header=header)
 
 
-def _numbers(source: Source) -> tuple[str, NDArray[np.float64]]:
+def _numbers(source: Source) -> tuple[str, Floats]:
     lines = source.text.splitlines()
     header = "".join(f"{line}\n" for line in lines if line.startswith(";"))
     body = {number: line for number, line in enumerate(lines, 1) if line.strip() and not line.startswith(";")}
@@ -157,9 +157,9 @@ def _is_job(line: str) -> bool:
         return False
 
 
-def _known(table: Table, first: str, second: str) -> NDArray[np.float64]:
+def _known(table: Table, first: str, second: str) -> Floats:
     one, other = table[first], table[second]
-    found: NDArray[np.float64] = np.where(one > 0, one, other)
+    found: Floats = np.where(one > 0, one, other)
     return found
 
 
@@ -174,7 +174,7 @@ def _states(values: Any) -> Categorical:
     return Categorical(codes.astype(np.int32), [_STATUS.get(number, "unknown") for number in known.tolist()])
 
 
-def _whole(values: Any) -> NDArray[np.int64]:
+def _whole(values: Any) -> Ints:
     """Return identifiers as integers; a value that is not finite or is too large becomes -1 (unknown)."""
     # Larger floats are not exact, so that two ids could become one.
     known = np.isfinite(values) & (np.abs(values) < _MOST_ID)

@@ -147,10 +147,9 @@ def _add_changes(made: PageBuilder, result: Recorded) -> None:
         rows = np.flatnonzero(is_named(outcomes, outcome)[order])
         notes = np.zeros(len(rows), np.int64)
         if outcome != "Finished":
-            preemptors = runs["preemptor"][order[rows]].tolist()
-            lost = (
-                _lost(outcome, rules[row], by, keys) for row, by in zip(order[rows].tolist(), preemptors, strict=True)
-            )
+            makers = runs["preemptor"][order[rows]].tolist()
+            pairs = zip(order[rows].tolist(), makers, strict=True)
+            lost = (_lost(outcome, rules[row], by, keys) for row, by in pairs)
             notes = np.fromiter(map(made.texts, lost), np.int64, len(rows))
         parts.append(_changes(job[rows], end[rows], state, notes, 3 * run[rows] + 2))
     if len(decided):

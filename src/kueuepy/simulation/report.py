@@ -228,19 +228,15 @@ def _gains(found: Comparison) -> list[str]:
         less, longer = effects.numbers()
         of_queues, number = effects.of_queues(parts.MOST_ROWS)
         total = effects.of_all().jobs
-        counts = (
-            f"{less:,} of {total:,} jobs wait less under “{other}” than under “{first}”, and {longer:,} wait longer."
-        )
-        counts += f" The waits of {total - less - longer:,} jobs do not change."
-        inside = parts.paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
+        text = f"{less:,} of {total:,} jobs wait less under “{other}” than under “{first}”, and {longer:,} wait longer."
+        text += f" The waits of {total - less - longer:,} jobs do not change."
+        inside = parts.paragraph(text) + _queues(found[first], (first, other), of_queues, number)
         lists = []
-        for longer_ in (False, True):
+        for more in (False, True):
             # Of several policies, only the last has the full list; the report stays short.
-            rows = effects.rows(_FIRST if other == others[-1] else _FIRST // 2, longer=longer_)
+            rows = effects.rows(_FIRST if other == others[-1] else _FIRST // 2, longer=more)
             jobs = _jobs((found[first], found[other]), (first, other), rows)
-            title = (
-                f"{counted(len(rows), 'job')} with the largest {'increase' if longer_ else 'decrease'} under {other}"
-            )
+            title = f"{counted(len(rows), 'job')} with the largest {'increase' if more else 'decrease'} under {other}"
             lists.append(f"<div><h3>{escape(title)}</h3>{jobs}</div>")
         inside += parts.beside(*lists)
         sections.append(parts.section(f"ClusterQueues and jobs that gain or lose under {other}", inside, long=True))

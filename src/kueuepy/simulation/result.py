@@ -19,9 +19,10 @@ from kueuepy.pages.data import MOST_EXPLAINED
 from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import key_of
 from kueuepy.simulation.figures import Kpis, by_column, by_queue, jain_by, kpis_of, preemptions, tidy
-from kueuepy.simulation.measures import BOUND
+from kueuepy.simulation.grouped import BOUND
 from kueuepy.simulation.model import time_after
 from kueuepy.simulation.pages import words
+from kueuepy.simulation.pages.words import warnings_of
 from kueuepy.simulation.pictures.catalogue import Plots, drawn, drawn_if_recorded, pictures_in
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.recorded import (
@@ -35,7 +36,6 @@ from kueuepy.simulation.recorded import (
     table_writer,
     text_of_facts,
 )
-from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables.columns import Framed, exact, is_named
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from kueuepy.manifest import check
 from kueuepy.objects import SECOND, PodSet, ResourceFlavor, Workload
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, name_of_row
+from kueuepy.simulation.grouped import Ints
 from kueuepy.tables import Categorical
 
 Gates = tuple[tuple[str, bool], ...] | None
@@ -86,7 +87,7 @@ def _columns(jobs: JobColumns) -> dict[str, Any]:
     return {name: c.codes if isinstance(c, Categorical) else c for name, c in found.items()}
 
 
-def _of_rows(jobs: JobColumns) -> tuple[NDArray[np.int64], int]:
+def _of_rows(jobs: JobColumns) -> tuple[Ints, int]:
     """Return the code of the shape of each row, and the number of shapes."""
     codes, size = np.zeros(len(jobs), np.int64), 1
     for column in _columns(jobs).values():
@@ -99,7 +100,7 @@ def _of_rows(jobs: JobColumns) -> tuple[NDArray[np.int64], int]:
     return _dense(codes)
 
 
-def _codes(column: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+def _codes(column: NDArray[Any]) -> tuple[Ints, int]:
     if not len(column):
         return column.astype(np.int64), 0
     low, high = int(column.min()), int(column.max())
@@ -109,7 +110,7 @@ def _codes(column: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
     return codes.astype(np.int64), len(values)
 
 
-def _dense(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _dense(codes: Ints) -> tuple[Ints, int]:
     if len(codes) and int(codes.max()) < _SMALL:
         used = np.zeros(int(codes.max()) + 1, bool)
         used[codes] = True
@@ -119,7 +120,7 @@ def _dense(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 
 class _Reader:
-    def __init__(self, jobs: JobColumns, rows: NDArray[np.int64], labels: dict[str, Any], gates: Gates) -> None:
+    def __init__(self, jobs: JobColumns, rows: Ints, labels: dict[str, Any], gates: Gates) -> None:
         self._jobs, self._rows, self._labels, self._gates = jobs, rows.tolist(), labels, gates
         # As lists, because reading one item of an array is slow.
         found = jobs.having(*_columns(jobs), "name").items()
@@ -136,9 +137,7 @@ class _Reader:
 
     def _of_pods(self, position: int) -> tuple[Any, ...]:
         """Return the pods of a shape: their number, the smallest number, requests, node labels, topology request."""
-        requests = tuple(
-            (name, amount) for name in self._jobs.resources if (amount := int(self._values[name][position]))
-        )
+        requests = tuple((name, size) for name in self._jobs.resources if (size := int(self._values[name][position])))
         fewest, labels = self._value("min_pods", position, NEVER), self._value("node_selector", position, None)
         flavor = self._value("flavor", position, None)
         selector = {} if labels is None else dict(label.split("=") for label in labels.split(","))

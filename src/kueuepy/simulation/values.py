@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, briefly, imported
+from kueuepy.simulation.grouped import Flags, Floats, Ints
 from kueuepy.tables.columns import Categorical, Columns, concatenated, from_arrow
 from kueuepy.tables.kinds import (
     Kind,
@@ -258,7 +259,7 @@ class Column:
             return np.array([*map(float_of, names), math.nan])[codes]
         return None
 
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Flags:
         """Return a mask of the rows without a value."""
         found = self.values
         return found.codes < 0 if isinstance(found, Categorical) else np.asarray(found != found)  # noqa: PLR0124
@@ -272,7 +273,7 @@ class Column:
         if bad.any():
             raise self.error(int(bad.argmax()), allowed)
 
-    def integers(self, kind: Kind) -> NDArray[np.int64]:
+    def integers(self, kind: Kind) -> Ints:
         """Return the values as integers."""
         if (dated := self._dated(kind.dates)) is not None:
             # Dates stay integers: a float has too few digits for nanoseconds since 1970.
@@ -301,7 +302,7 @@ class Column:
             self.notes.append((f"{self.name} has no time zone, unlike other rows; read as UTC", rows))
         return np.array([*exact, kind.missing], np.int64)[self.coded.codes]
 
-    def _scaled(self, numbers: NDArray[Any], kind: Kind) -> NDArray[np.int64]:
+    def _scaled(self, numbers: NDArray[Any], kind: Kind) -> Ints:
         absent = np.isnan(numbers) | kind.is_never(numbers)
         # A column of an unsigned type has no missing value, and cannot hold a negative `least`.
         given = np.where(absent, kind.least, numbers) if absent.any() else numbers
@@ -324,11 +325,11 @@ class Column:
         found = timestamps(self.coded.names) if "M" in dates else None
         return None if found is None else np.append(found, np.datetime64("NaT", "us"))[self.coded.codes]
 
-    def _rows(self, flags: Iterable[bool]) -> NDArray[np.bool_]:
+    def _rows(self, flags: Iterable[bool]) -> Flags:
         """Return the flag of each row; the argument has a flag for each distinct value."""
         return np.array([*flags, False])[self.coded.codes]
 
-    def plain_numbers(self) -> NDArray[np.float64]:
+    def plain_numbers(self) -> Floats:
         """Return the values as numbers, with NaN for missing values."""
         if self.numbers is None:
             self.refuse(self._rows(number_of(value) is None for value in self.coded.names), "it must be a number")

@@ -177,12 +177,10 @@ class CronJob(ParentJob):
         return self.jobs()[0].queue_name()
 
 
-def _check_equal_completions(spec: Section, annotations: Section) -> None:
+def _check_equal_completions(spec: Section, at: Section) -> None:
     """Validate a Job whose annotation requires its completions to equal its parallelism."""
     if spec.text("completionMode", "NonIndexed") == "NonIndexed":
-        raise annotations.error(
-            keys.JOB_COMPLETIONS_EQUAL_PARALLELISM, "is true for a NonIndexed Job; it must be Indexed"
-        )
+        raise at.error(keys.JOB_COMPLETIONS_EQUAL_PARALLELISM, "is true for a NonIndexed Job; it must be Indexed")
     if spec.count("parallelism", 1) != spec.count("completions", 1):
         raise spec.error("completions", "differs from parallelism; the annotation says that they are equal")
 

@@ -31,10 +31,8 @@ class KubeflowJob(BaseJob):
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return the pod set sources of the replica types that the job has."""
         return [
-            PodSetSource(
-                name, replica.count("replicas", 1), replica.section("template"), index=PodIndex(keys.REPLICA_INDEX)
-            )
-            for name, replica in self.replicas(root).items()
+            PodSetSource(name, one.count("replicas", 1), one.section("template"), index=PodIndex(keys.REPLICA_INDEX))
+            for name, one in self.replicas(root).items()
         ]
 
     def replicas(self, root: Section) -> dict[str, Section]:

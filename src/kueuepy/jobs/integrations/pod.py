@@ -309,7 +309,7 @@ class Pod(BaseJob):
         return Finished(self.status().text("message"), self.phase == "Succeeded") if self.is_terminated else None
 
 
-_NO_CONFIGURATION = Configuration()
+_PLAIN = Configuration()
 
 
 class PodGroup(BaseJob):
@@ -324,9 +324,7 @@ class PodGroup(BaseJob):
     kind = "List"
     api_versions = ("v1",)
 
-    def __init__(
-        self, manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
-    ) -> None:
+    def __init__(self, manifest: Document, *, config: Configuration = _PLAIN, related: Iterable[Document] = ()) -> None:
         """Create a group from a List of its pods.
 
         Raises:

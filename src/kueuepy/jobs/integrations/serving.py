@@ -68,11 +68,9 @@ class StatefulSet(ParentJob):
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return the pod set source for the template. The pod set contains only the spec of the template."""
-        spec = root.section("spec")
-        index = PodIndex(keys.APPS_POD_INDEX)
-        return [
-            PodSetSource("main", spec.count("replicas", 1), spec.section("template"), index=index, keeps_metadata=False)
-        ]
+        spec, index = root.section("spec"), PodIndex(keys.APPS_POD_INDEX)
+        count, template = spec.count("replicas", 1), spec.section("template")
+        return [PodSetSource("main", count, template, index=index, keeps_metadata=False)]
 
     def jobs(self) -> "Sequence[StatefulSet]":
         """Return the StatefulSet itself, if it gets a Workload.

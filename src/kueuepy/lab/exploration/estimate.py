@@ -18,7 +18,7 @@ from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.platform.metrics.series import OwnSeries
 from kueuepy.session.session import session_of
-from kueuepy.simulation.measures import percentile
+from kueuepy.simulation.grouped import percentile
 from kueuepy.simulation.model import Recording, RunSettings, time_after
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables.columns import Framed, table_of

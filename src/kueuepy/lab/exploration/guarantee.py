@@ -20,9 +20,8 @@ from kueuepy.look.numbers import duration, number
 from kueuepy.objects import SECOND
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-from kueuepy.simulation.grouped import sums
+from kueuepy.simulation.grouped import percentile, sums
 from kueuepy.simulation.items import concat
-from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import RunSettings, time_after
 from kueuepy.simulation.simulate import Simulation

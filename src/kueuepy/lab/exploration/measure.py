@@ -20,7 +20,7 @@ from kueuepy.manifest import Limits, items
 from kueuepy.objects import SECOND, parse_span
 from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
-from kueuepy.simulation.measures import job_figures, percentile
+from kueuepy.simulation.grouped import job_figures, percentile
 from kueuepy.simulation.result import Result
 from kueuepy.tables.columns import Categorical, Columns, Framed, table_of
 

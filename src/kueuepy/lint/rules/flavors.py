@@ -121,19 +121,14 @@ def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
     for workload, position, pod_set in context.pod_sets:
         if _asks(pod_set) and (best := _nowhere(context, workload, pod_set.name)) is not None:
             most = best["largest_if_empty"]
+            where = "in one domain of level {level}" if best["mode"] == "required" else "in topology {topology}"
             yield Hit(
                 workload,
                 ("spec", "podSets", position, "topologyRequest"),
-                f"requests {counted(pod_set.count, 'pod')} {_place_text(best)}, but even without other workloads "
+                f"requests {counted(pod_set.count, 'pod')} {where.format(**best)}, but even without other workloads "
                 f"at most {most} {verb(most, 'fit')}; request fewer pods, fewer resources per pod, or a "
                 "higher level",
             )
-
-
-def _place_text(best: PlaceFactsView) -> str:
-    return (
-        f"in one domain of level {best['level']}" if best["mode"] == "required" else f"in topology {best['topology']}"
-    )
 
 
 def _asks(pod_set: PodSet) -> bool:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from kueuepy.cluster import Cluster
+from kueuepy.cluster.cluster import dangling
 from kueuepy.cluster.early import EARLY, as_then, early_rules
-from kueuepy.cluster.names import dangling
 from kueuepy.cluster.unmodelled import unmodelled
 from kueuepy.errors import suggestion
 from kueuepy.lint.rule import Hit, LintContext, rule

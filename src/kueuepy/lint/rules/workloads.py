@@ -7,7 +7,7 @@ from kueuepy.errors import Path, suggestion
 from kueuepy.jobs import Unmanaged, unmanaged
 from kueuepy.lint.rule import Hit, LintContext, rule
 from kueuepy.manifest.convert import object_name
-from kueuepy.manifest.places import ReadJob
+from kueuepy.manifest.manifest import ReadJob
 from kueuepy.objects import ClusterQueue, Configuration, DeviceClassMapping, PodSet, ResourceGroup, Workload
 
 # The reasons for which no change of usage helps.
@@ -204,9 +204,7 @@ def no_such_devices(context: LintContext) -> Iterator[Hit]:
 @rule("L32", "warning", "Workloads with devices mapped to a resource without quota are never admitted.")
 def uncovered(context: LintContext) -> Iterator[Hit]:
     """Find mappings whose logical resource is not covered by any ClusterQueue."""
-    covered = {
-        resource for queue in context.queues for group in queue.resource_groups for resource in group.covered_resources
-    }
+    covered = {name for queue in context.queues for group in queue.resource_groups for name in group.covered_resources}
     # Without ClusterQueues, every mapping would be reported.
     if not context.queues:
         return

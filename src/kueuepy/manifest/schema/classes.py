@@ -1,6 +1,6 @@
 """Schemas of Python classes, so that one function examines the values of Kueue's API and of every other class."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from typing import cast
 
@@ -83,15 +83,25 @@ _FREE: dict[tuple[type, str], Callable[[], Schema]] = {
 
 
 def _struct(kind: inspect.StructType) -> Schema:
-    form, tree = form_of(kind.cls), _Tree()
-    for known, field in zip(kind.fields, form.fields.values(), strict=True):
-        if not field.steps[:1] or field.steps[0][0] != "@":
-            tree.add(
-                field,
-                _field(kind.cls, field, _schema(known.type)),
-                is_required=known.required or (kind.cls, field.name) in _REQUIRED,
-            )
-    return tree.schema()
+    found = SECTION
+    for known, field in zip(kind.fields, form_of(kind.cls).fields.values(), strict=True):
+        if field.others:
+            for other in field.others:
+                found = _with(found, (*field.steps, other), ANY)
+        elif field.steps[0][0] != "@":
+            is_required = known.required or (kind.cls, field.name) in _REQUIRED
+            found = _with(found, field.steps, _field(kind.cls, field, _schema(known.type)), is_required=is_required)
+    return found
+
+
+def _with(section: Schema, steps: Sequence[str], schema: Schema, *, is_required: bool = False) -> Schema:
+    """Return the schema of a section with a field at a path, of which all steps but the last are sections."""
+    name, *rest = steps
+    if rest:
+        schema = _with(section.properties.get(name, SECTION), rest, schema, is_required=is_required)
+    found = with_fields(section, **{name: schema})
+    is_own = is_required and not rest
+    return msgspec.structs.replace(found, required=(*found.required, name)) if is_own else found
 
 
 def _field(cls: type, field: Field, schema: Schema) -> Schema:
@@ -106,31 +116,6 @@ def _field(cls: type, field: Field, schema: Schema) -> Schema:
 
 def _values(item: Schema) -> Schema:
     return Schema(type="object", items=item, null=None)
-
-
-class _Tree:
-    """The fields of a class at their places, from which a schema is made."""
-
-    def __init__(self) -> None:
-        self.inner: dict[str, _Tree | Schema] = {}
-        self.required: list[str] = []
-
-    def add(self, field: Field, schema: Schema, *, is_required: bool) -> None:
-        """Add a field."""
-        tree = self
-        for step in field.steps if field.others else field.steps[:-1]:
-            tree = cast("_Tree", tree.inner.setdefault(step, _Tree()))
-        if field.others:
-            tree.inner.update(dict.fromkeys(field.others, ANY))
-            return
-        tree.inner[field.steps[-1]] = schema
-        if is_required:
-            tree.required.append(field.steps[-1])
-
-    def schema(self) -> Schema:
-        """Return the schema of the fields."""
-        properties = {name: one if isinstance(one, Schema) else one.schema() for name, one in self.inner.items()}
-        return Schema(type="object", properties=properties, required=tuple(self.required))
 
 
 def _union(kind: inspect.UnionType) -> Schema:

@@ -72,10 +72,8 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
     # msgspec, like Python, wants fields without a default first; the names hide this order.
     fields.sort(key=lambda field: field[2].default is not msgspec.NODEFAULT)
     hook = _hook(schema)
-    namespace = {"__post_init__": hook} if hook else None
-    return msgspec.defstruct(
-        "Compiled", fields, namespace=namespace, forbid_unknown_fields=not schema.is_open, gc=False
-    )
+    own = {"__post_init__": hook} if hook else None
+    return msgspec.defstruct("Compiled", fields, namespace=own, forbid_unknown_fields=not schema.is_open, gc=False)
 
 
 def _hook(schema: Schema) -> Callable[[Any], None] | None:
@@ -155,11 +153,7 @@ def _distinct(schema: Schema) -> Callable[[Any], bool]:
     fields = [f"f{names.index(key)}" for key in schema.keys]
 
     key_of = _values(fields)
-
-    def are_distinct(items: Any) -> bool:
-        return len(items) < 2 or len(set(map(key_of, items))) == len(items)  # noqa: PLR2004 - likewise
-
-    return are_distinct
+    return lambda items: len(items) < 2 or len(set(map(key_of, items))) == len(items)  # noqa: PLR2004 - likewise
 
 
 def is_valid(schema: Schema, value: Any) -> bool:

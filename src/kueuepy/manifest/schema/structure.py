@@ -48,9 +48,8 @@ def as_created(version: str, doc: Doc) -> Doc:
         return doc
     spec = changed(spec, ("resourceGroups", "*", "flavors", "*", "resources", "*"), _quota)
     spec = changed(spec, ("fairSharing",), lambda sharing: _amounts(sharing, ("weight",)))
-    spec = changed(
-        spec, ("namespaceSelector", "matchExpressions", "*", "values", "*"), lambda text: "" if text is None else text
-    )
+    values = ("namespaceSelector", "matchExpressions", "*", "values", "*")
+    spec = changed(spec, values, lambda text: "" if text is None else text)
     if version == "v1beta1":
         spec = _converted(spec)
     return doc if spec is doc["spec"] else {**doc, "spec": spec}

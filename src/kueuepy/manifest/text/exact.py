@@ -16,9 +16,8 @@ import yaml
 
 from kueuepy.errors import LimitError, Path, shown
 from kueuepy.manifest.text.events import Events
-from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.scalars import NUMBER_START, WORDS, Scalar, TagError, key_text, resolve, tagged
-from kueuepy.manifest.text.text import Text
+from kueuepy.manifest.text.text import Limits, Text
 
 # A ratio alone would refuse a few aliases in a text of some lines.
 _MIN_ALIAS_NODES = 1000

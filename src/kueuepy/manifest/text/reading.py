@@ -16,9 +16,8 @@ import msgspec
 
 from kueuepy._core import FastReader, has_controls, marks
 from kueuepy.errors import LimitError, ManifestError, Path, Problem
-from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.scalars import integer, number, resolve
-from kueuepy.manifest.text.text import Text
+from kueuepy.manifest.text.text import Limits, Text
 
 # The core reads nested values by recursion, which a hostile text must not drive to the end of the stack.
 _DEPTH = 100

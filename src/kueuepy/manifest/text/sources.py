@@ -7,9 +7,8 @@ from typing import IO, Any, TypeAlias, cast
 
 from kueuepy.errors import LimitError, ManifestError, NotFoundError, Problem
 from kueuepy.files import is_file
-from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
-from kueuepy.manifest.text.text import Text
+from kueuepy.manifest.text.text import Limits, Text
 from kueuepy.sources import LiveSource, readers
 
 One: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes] | Mapping[str, Any] | LiveSource

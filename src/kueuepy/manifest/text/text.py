@@ -1,4 +1,4 @@
-"""A byte range of a file, with positions in the file."""
+"""A byte range of a file, with positions in the file, and the limits of time and memory for reading it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,6 +7,32 @@ from typing import Any, NoReturn
 import msgspec
 
 from kueuepy.errors import ManifestError, Path, Problem, ProblemKind
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits on the size of a manifest. Exceeding a limit raises a `LimitError`.
+
+    >>> Limits(depth=20).depth
+    20
+
+    Attributes:
+        document_bytes: Maximum number of bytes in one file or string.
+        depth: Maximum depth of nested mappings and lists.
+        nodes: Maximum number of keys, values and list items in a document. Before parsing, the number of nodes is
+            estimated by counting the characters that can start a node.
+        alias_nodes: Maximum number of nodes to which the YAML aliases in a document expand.
+        alias_ratio: Maximum number of nodes to which YAML aliases expand, per node in the text. An expansion to 1,000
+            nodes is always allowed.
+        scalar_bytes: Maximum number of bytes in one key or value.
+    """
+
+    document_bytes: int = 256 * 2**20
+    depth: int = 512
+    nodes: int = 50_000_000
+    alias_nodes: int = 1_000_000
+    alias_ratio: int = 10
+    scalar_bytes: int = 2**20
+
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which UTF-8 cannot represent."""
@@ -65,9 +91,7 @@ class Text(msgspec.Struct, eq=False):
     def fail_at(self, location: tuple[int, int], detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
         """Raise an error at a line and column."""
         if kind == "Syntax" and (found := _DIRECTIVE.search(self.data)):
-            how, directive = (
-                ("helm template", found[0].decode()) if found[0] == b"{{" else ("terraform", found[0].decode())
-            )
+            how, directive = "helm template" if found[0] == b"{{" else "terraform", found[0].decode()
             detail = f"the file is a template with {directive}, so render it with {how} first; {detail}"
         raise ManifestError([(f"{self.name}:{location[0]}:{location[1]}", Problem((), kind, detail))])
 

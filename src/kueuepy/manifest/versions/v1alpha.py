@@ -61,7 +61,8 @@ def _flavor(doc: Doc, findings: Findings) -> Doc:
     """
     if isinstance(doc.get("spec"), dict):
         return doc
-    _check_fields(doc, _FLAVOR_FIELDS, (), findings)
+    for name in map(str, doc.keys() - set(_FLAVOR_FIELDS)):
+        findings.odd((name,), f"unknown field; {suggestion(name, _FLAVOR_FIELDS)}", "left out")
     metadata = doc.get("metadata")
     metadata = dict(metadata) if isinstance(metadata, dict) else metadata
     labels = doc.get("nodeSelector") or doc.get("labels")
@@ -100,11 +101,6 @@ def _groups(resources: Any, path: Path, findings: Findings, *, has_cohort: bool)
             quota = _quota(resource["name"], flavor.get("quota", {}), location, findings, has_cohort=has_cohort)
             group["flavors"][index]["resources"].append(quota)
     return list(groups.values())
-
-
-def _check_fields(raw: Doc, known: tuple[str, ...], path: Path, findings: Findings) -> None:
-    for name in raw.keys() - set(known):
-        findings.odd((*path, str(name)), f"unknown field; {suggestion(str(name), known)}", "left out")
 
 
 def _check_codependence(names: tuple[str, ...], others: list[tuple[str, ...]], path: Path, findings: Findings) -> None:
@@ -166,22 +162,16 @@ def _with_reservation(conditions: list[Any]) -> list[Any]:
 
     In versions v1alpha1 and v1alpha2, a Workload with quota had only the condition `Admitted`.
     """
-    conditions = [
-        {"message": "", **condition} if isinstance(condition, dict) else condition for condition in conditions
-    ]
-    admitted = [
-        c for c in conditions if isinstance(c, dict) and c.get("type") == "Admitted" and c.get("status") == "True"
-    ]
-    return [*({**condition, "type": "QuotaReserved"} for condition in admitted), *conditions]
+    conditions = [{"message": "", **one} if isinstance(one, dict) else one for one in conditions]
+    taken = [c for c in conditions if isinstance(c, dict) and c.get("type") == "Admitted" and c.get("status") == "True"]
+    return [*({**condition, "type": "QuotaReserved"} for condition in taken), *conditions]
 
 
 def _admission(admission: Doc, pod_sets: Any) -> Doc:
     """Return the admission with the pod count of each pod set, which `with_usage` needs."""
     counts = {p.get("name") or "main": p.get("count", 1) for p in pod_sets or [] if isinstance(p, dict)}
-    flavors = admission.get("podSetFlavors")
-    assignments = [
-        {**item, "count": counts.get(item.get("name") or "main")} for item in flavors or [] if isinstance(item, dict)
-    ]
+    flavors = [item for item in admission.get("podSetFlavors") or [] if isinstance(item, dict)]
+    assignments = [{**item, "count": counts.get(item.get("name") or "main")} for item in flavors]
     rest = {name: value for name, value in admission.items() if name != "podSetFlavors"}
     return {**rest, "podSetAssignments": assignments}
 
@@ -195,9 +185,7 @@ def with_usage(obj: Object) -> Object:
         return obj
     templates = {pod_set.name: pod_set.template for pod_set in obj.pod_sets}
     admission = obj.status.admission
-    assignments = tuple(
-        _used(assignment, templates.get(assignment.name)) for assignment in admission.pod_set_assignments
-    )
+    assignments = tuple(_used(one, templates.get(one.name)) for one in admission.pod_set_assignments)
     admission = msgspec.structs.replace(admission, pod_set_assignments=assignments)
     return msgspec.structs.replace(obj, status=msgspec.structs.replace(obj.status, admission=admission))
 

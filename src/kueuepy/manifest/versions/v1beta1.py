@@ -110,6 +110,4 @@ def _assignment(raw: Any) -> Any:
 
 
 def _are_domains(domains: list[Any]) -> bool:
-    return all(
-        isinstance(domain, dict) and isinstance(domain.get("values"), list) and "count" in domain for domain in domains
-    )
+    return all(isinstance(one, dict) and isinstance(one.get("values"), list) and "count" in one for one in domains)

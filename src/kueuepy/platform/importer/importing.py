@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kueuepy.cluster import Cluster
-from kueuepy.cluster.names import dangling
+from kueuepy.cluster.cluster import dangling
 from kueuepy.errors import KueueError, checked, counted
 from kueuepy.jobs.convert import Existing
 from kueuepy.manifest import Item, Limits, Manifest, Source, collector, live_parts, load, opened, part

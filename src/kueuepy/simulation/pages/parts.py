@@ -192,9 +192,7 @@ def about(result: Result, policy: str = "") -> str:
     quotas = hours(result.totals["nominal"])
     if not result.seconds or not quotas:
         return text
-    means = [
-        f"{amount(pair.partition('/')[2], total * 3600 / result.seconds)} of {pair}" for pair, total in quotas.items()
-    ]
+    means = [f"{amount(pair.partition('/')[2], own * 3600 / result.seconds)} of {pair}" for pair, own in quotas.items()]
     return f"{text} Nominal quota: {first_of(means, _QUOTAS)}."
 
 
@@ -314,9 +312,8 @@ def evictions(result: Result, drawn: str = "") -> str:
         for row in longest
         if jobs["evictions"][row]
     ]
-    loops = "".join(
-        paragraph(f"Preemption loop: {', '.join(loop.workloads[:_TOP])}", "kq-warning") for loop in result.loops[:_TOP]
-    )
+    named = (", ".join(loop.workloads[:_TOP]) for loop in result.loops[:_TOP])
+    loops = "".join(paragraph(f"Preemption loop: {names}", "kq-warning") for names in named)
     titles = ("Job", "ClusterQueue", "Evictions", "Lost progress", "Waited")
     jobs_table = table(titles, worst, "Jobs with most evictions.")
     last = beside(drawn, f"<div>{jobs_table}</div>", alone=True) if drawn else jobs_table
@@ -356,9 +353,7 @@ def settings(results: Mapping[str, Result], command: str) -> str:
             rows.append((key, *(value or "—" for value in values)))
     rows.append(("Hash of all tables (SHA-256)", *(result.fingerprint for result in results.values())))
     rows.append(("Versions", *[f"{describe()}; NumPy {np.__version__}"] * len(given)))
-    notes = [
-        (name, what, Cell(f"{count:,}", count)) for name, result in results.items() for what, count in result.notes
-    ]
+    notes = [(name, what, Cell(f"{rows:,}", rows)) for name, result in results.items() for what, rows in result.notes]
     noted = table(("Policy", "Note about the jobs", "Rows"), notes) if notes else ""
     again = paragraph(f"This repeats the simulation with kueuepy {installed()}. The same inputs give the same hash.")
     text = f"{again}<pre>{escape(command or _call(results))}</pre>\n"

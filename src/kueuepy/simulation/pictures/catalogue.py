@@ -266,9 +266,7 @@ def pair_of(run: Recorded, flavor_resource: str | None) -> str:
 
 def _used(run: Recorded) -> dict[str, float]:
     pairs = [item for queue in run.totals["queues"].values() for item in queue["cells"].items()]
-    return dict.fromkeys(run.totals["nominal"], 0.0) | sums(
-        (flavor_resource, used) for flavor_resource, (used, *_) in pairs
-    )
+    return dict.fromkeys(run.totals["nominal"], 0.0) | sums((pair, used) for pair, (used, *_) in pairs)
 
 
 def amounts_of(flavor_resource: str) -> tuple[str, float]:

@@ -16,7 +16,7 @@ from kueuepy.look.numbers import amount, round_duration
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.confidence import of_cohorts
 from kueuepy.simulation.figures import preemptions as evictions_of
-from kueuepy.simulation.grouped import integral_to, series_of, sums
+from kueuepy.simulation.grouped import Floats, Ints, integral_to, series_of, sums
 from kueuepy.simulation.pictures.catalogue import (
     SINCE,
     amounts_of,
@@ -87,11 +87,11 @@ class PictureOptions(TypedDict, total=False):
 class _Steps:
     """The time axis of a chart: the intervals, and the mean of a column of a table in each interval."""
 
-    def __init__(self, run: Recorded, table: Columns, rows: Mapping[str, NDArray[np.int64]], pieces: int) -> None:
+    def __init__(self, run: Recorded, table: Columns, rows: Mapping[str, Ints], pieces: int) -> None:
         """Choose the times of all changes if there are few changes, otherwise intervals of equal length."""
         self._table = exact(table)
         end = run.seconds or 1.0
-        self.edges: NDArray[np.float64] = np.linspace(0.0, end, pieces + 1)
+        self.edges: Floats = np.linspace(0.0, end, pieces + 1)
         self.mean = f", mean of {round_duration(end / pieces)}"
         """The end of the chart's title, which names the length of the intervals."""
         indices = np.concatenate([*rows.values(), np.zeros(0, np.int64)]).astype(np.int64)
@@ -104,7 +104,7 @@ class _Steps:
         self.times = self.edges / self._second
         self.axis = Axis(SINCE, (float(self.times[0]), float(self.times[-1])), unit=unit)
 
-    def means(self, rows: NDArray[np.int64], column: str) -> NDArray[np.float64]:
+    def means(self, rows: Ints, column: str) -> Floats:
         """Return the mean in each interval; infinite values are placed slightly above the largest finite one."""
         begin, values = self._table["seconds"][rows], self._table[column][rows].astype(np.float64)
         finite = np.isfinite(values)
@@ -253,17 +253,17 @@ def _ordered(found: Mapping[str, Any], names: dict[str, int]) -> list[str]:
     return sorted(found, key=lambda name: names.get(name, len(names)))
 
 
-def _series(run: Recorded) -> Iterable[tuple[str, str, NDArray[np.int64]]]:
+def _series(run: Recorded) -> Iterable[tuple[str, str, Ints]]:
     require(run, "picture", "usage")
     return series_of(run.usage)
 
 
-def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
+def _first_series(run: Recorded) -> dict[str, Ints]:
     """Return each ClusterQueue's rows for its first `flavor/resource`.
 
     Values of a whole ClusterQueue, such as `waiting` and `share`, are the same for each `flavor/resource`.
     """
-    rows: dict[str, NDArray[np.int64]] = {}
+    rows: dict[str, Ints] = {}
     for name, _, indices in _series(run):
         rows.setdefault(name, indices)
     return rows
@@ -303,7 +303,7 @@ def waits(run: Recorded, by: str = "queue") -> Chart:
     return _lined("Distribution of waiting times", across, up, lines)
 
 
-def _distribution(name: str, index: int, waited: NDArray[np.float64]) -> Line:
+def _distribution(name: str, index: int, waited: Floats) -> Line:
     ordered = np.sort(waited)
     rows = np.ceil(np.linspace(0.0, 1.0, _POINTS + 1)[1:] * len(ordered)).astype(np.int64) - 1
     # A logarithmic axis has no 0.
@@ -470,7 +470,7 @@ def _runs(
     return Chart(title, Axis(SINCE, span, unit=unit), lanes_, (*boxes, *evicted), tuple(keys))
 
 
-def _lanes(begin: NDArray[np.float64], end: NDArray[np.float64]) -> list[int]:
+def _lanes(begin: Floats, end: Floats) -> list[int]:
     """Return the lowest free lane for each run, in the order of their starts."""
     free: list[int] = []
     taken: list[tuple[float, int]] = []
