@@ -5,7 +5,7 @@ from kueuepy.lab.exploration.estimate import estimated_waits, eta, risk
 from kueuepy.lab.exploration.fragments import fragmentation
 from kueuepy.lab.exploration.measure import check_policy
 from kueuepy.lab.exploration.guarantee import guarantee
-from kueuepy.lab.exploration.search import search
+from kueuepy.lab.exploration.sweep import search
 from kueuepy.lab.exploration.policy import Uniform, sample
 from kueuepy.lab.upgrade import compare_versions
 

@@ -10,8 +10,8 @@ from kueuepy._core import FleetRun, VirtualRun
 from kueuepy.cluster.planned import Planned
 from kueuepy.errors import NotFoundError, UnsupportedError, checked_methods, suggestion
 from kueuepy.fleet import Connect, Disconnect, External, Fleet, FleetScheduler
-from kueuepy.fleet.automation import automated
 from kueuepy.fleet.dispatchers import On, chosen_names
+from kueuepy.fleet.value import automated
 from kueuepy.objects import SECOND, ResourceFlavor, Workload
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, checked, counted, verb
-from kueuepy.fleet.automation import nominal_of
+from kueuepy.fleet.value import nominal_of
 from kueuepy.objects import SECOND, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.base import JobColumns

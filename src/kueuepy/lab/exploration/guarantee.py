@@ -11,11 +11,10 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, checked, counted, first_of, spelled_out, verb
 from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
-from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of
 from kueuepy.lab.exploration.remaining import Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.sweep import setup_of
-from kueuepy.lab.exploration.trial import limits, safety, without_workloads
+from kueuepy.lab.exploration.trial import Fact, Guarantee, facts_of, limits, safety, without_workloads
 from kueuepy.look.numbers import duration, number
 from kueuepy.objects import SECOND
 from kueuepy.scheduler import Scheduler

@@ -5,6 +5,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -14,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.engine.decisions import PreemptionReason
-from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, checked, checked_methods, nearest, shown
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, nearest, shown
 from kueuepy.look.notebook import Sheet
-from kueuepy.manifest import Limits, items
+from kueuepy.manifest import Limits, items, placed
 from kueuepy.objects import SECOND, parse_span
 from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
@@ -124,7 +125,8 @@ class Measure(msgspec.Struct, frozen=True):
             InvalidSpecError: The metric does not support the restrictions.
         """
         parts = _Parts.of(self, result)
-        if _is_of_jobs(self.figure):
+        is_of_jobs = (self.figure in FIGURES and FIGURES[self.figure].of_jobs) or _PERCENTILE.fullmatch(self.figure)
+        if is_of_jobs:
             return _of_jobs(self.figure, result, parts.mask(result, self.conditions))
         if self.conditions or parts.of_jobs:
             known = ", ".join(name for name, figure in FIGURES.items() if figure.of_jobs)
@@ -191,11 +193,6 @@ def _near(what: str, name: str, known: set[str]) -> str:
     close = nearest(name, known)
     hint = f'did you mean "{close}"?' if close else f"there are {', '.join(sorted(known))}"
     return f"{shown(name)} names no {what}; {hint}"
-
-
-def _is_of_jobs(figure: str) -> bool:
-    """Return whether a metric can be computed for any subset of the jobs."""
-    return (figure in FIGURES and FIGURES[figure].of_jobs) or _PERCENTILE.fullmatch(figure) is not None
 
 
 def _of_jobs(figure: str, result: Result, mask: NDArray[np.bool_]) -> float | None:
@@ -494,23 +491,19 @@ def check_policy(result: Result, promises: str | PathLike[str] | Sequence[str | 
         BROKEN: wait_p95(team) <= 30m: it is 3480
         kept: loops == 0: it is 0
     """
-    written = read_promises(promises) if isinstance(promises, str | PathLike) else texts(promises)
+    if isinstance(promises, str | PathLike):
+        written = read_promises(promises)
+    else:
+        written = [one if isinstance(one, Written) else Written(promise(one), "", "") for one in promises]
     if not written:
         raise InvalidSpecError("gate: no promise; give one at least")
     return PolicyCheck(_verdict(result, item) for item in written)
 
 
 def _verdict(result: Result, written: Written) -> PolicyVerdict:
-    try:
+    with placed(written.where) if written.where else nullcontext():
         value = written.promise.measure.of(result)
-    except KueueError as error:
-        raise type(error)(f"{written.where}: {error}" if written.where else str(error)) from None
     return PolicyVerdict(written.promise.text, value, written.promise.holds(value), written.where, written.why)
-
-
-def texts(promises: Iterable[str | Written]) -> list[Written]:
-    """Parse targets; items that `read_promises` has parsed are returned unchanged."""
-    return [text if isinstance(text, Written) else Written(promise(text), "", "") for text in promises]
 
 
 def read_promises(path: str | PathLike[str]) -> list[Written]:
@@ -541,7 +534,5 @@ def _written(where: str, entry: Any) -> Written:
         if not isinstance(value, str):
             what = "is not a string" if name == "promise" else f"{name} is not a string"
             raise InvalidSpecError(f"{where}: {what}; it must be such as wait_p95(team-a) <= 30m")
-    try:
+    with placed(where):
         return Written(promise(fields["promise"]), where, fields.get("why", ""))
-    except KueueError as error:
-        raise type(error)(f"{where}: {error}") from None

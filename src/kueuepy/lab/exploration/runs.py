@@ -195,18 +195,12 @@ def _sent(
         futures.extend(client.submit(_remote, shared, some, pure=False) for some in batches)
     try:
         for future in completed(futures):
-            yield from _rows_of(future)
+            # An error of the batch itself is raised.
+            with nullcontext() if future.status == "error" else suppress(*_LOST):
+                yield from future.result()
     finally:
         with suppress(*_LOST):
             client.cancel(futures)
-
-
-def _rows_of(future: Any) -> list[tuple[Task, Row]]:
-    """Return the rows of a batch, or nothing if the scheduler has lost the batch."""
-    rows: list[tuple[Task, Row]] = []
-    with nullcontext() if future.status == "error" else suppress(*_LOST):  # An error of the batch itself is raised.
-        rows.extend(future.result())
-    return rows
 
 
 def _remote(shared: tuple[Setup, Sequence[Measure]], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:

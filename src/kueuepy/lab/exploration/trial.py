@@ -2,10 +2,10 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from math import gcd
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,7 +16,8 @@ from kueuepy.engine.decisions import Preempting
 from kueuepy.engine.nodes import path_of, roots
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.errors import InvalidSpecError, NotFoundError, counted, suggestion, verb
-from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of
+from kueuepy.look.notebook import Sheet, repr_text
+from kueuepy.look.numbers import number
 from kueuepy.objects import (
     ClusterQueue,
     Cohort,
@@ -31,7 +32,87 @@ from kueuepy.objects import (
 )
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-from kueuepy.tables.columns import UNLIMITED
+from kueuepy.tables.columns import UNLIMITED, Columns, Framed, table_of
+
+_VERDICTS = {True: "yes", False: "no", None: "unknown"}
+
+
+class Fact(NamedTuple):
+    """A row of the table of an answer: an amount or a time that belongs to a subject.
+
+    Attributes:
+        subject: The object of the fact, such as a ClusterQueue, a job or a group of jobs.
+        measure: The name of the amount or time, such as `guaranteed`.
+        value: The value: seconds for a time, the engine's units for an amount (cpu in millicores).
+        detail: The value with its unit, or further information; may be empty.
+    """
+
+    subject: str
+    measure: str
+    value: float
+    detail: str = ""
+
+
+class Guarantee(msgspec.Struct, Framed, frozen=True):
+    """Whether a cluster guarantees something, why, and the facts of the analysis. `guarantee` creates it.
+
+    Attributes:
+        question: The analysis, as `guarantee` accepts it.
+        holds: Whether the guarantee is given; `None` if there is neither a proof nor a counterexample.
+        because: The result and its reasons, as sentences.
+        facts: One row per fact: `subject`, `measure`, `value` (seconds for times, the engine's units for amounts) and
+            `detail`.
+        not_modelled: Effects that the result does not consider.
+        submissions: A counterexample: the workloads to submit to an empty cluster, of which the last one breaks the
+            guarantee. Only `safety` sets this attribute.
+        edits: Values of fields by path that establish the guarantee, as `Cluster.edit_all` accepts them. Only `limits`
+            sets this attribute.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
+        >>> from kueuepy.lab import guarantee
+        >>> cluster = Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}}))
+        >>> found = guarantee("safety", cluster, cluster_queue="team")
+        >>> found.holds, found.submissions
+        (True, ())
+    """
+
+    question: str
+    holds: bool | None
+    because: tuple[str, ...]
+    facts: Columns
+    not_modelled: tuple[str, ...]
+    submissions: tuple[Workload, ...] = ()
+    edits: dict[str, Any] = {}
+
+    def values(self, measure: str) -> dict[str, float]:
+        """Return the values of a measure by subject, in the order of `facts`.
+
+        Args:
+            measure: The name of the measure. If no fact has this measure, the result is empty.
+        """
+        return {row["subject"]: row["value"] for row in self.facts.rows() if row["measure"] == measure}
+
+    def __str__(self) -> str:
+        """Return the verdict, its reasons, the effects that are not modelled, and the first facts."""
+        return repr_text(self.sheets(), self)
+
+    def to_table(self) -> Columns:
+        """Return `facts`."""
+        return self.facts
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """Return a table of the verdict and its reasons, and a table of the facts."""
+        lines = [*self.because, *(f"not modelled: {text}" for text in self.not_modelled)]
+        answer = Sheet((f"{self.question}: {_VERDICTS[self.holds]}",), [(text,) for text in lines])
+        rows = [(row["subject"], row["measure"], row["detail"] or number(row["value"])) for row in self.facts.rows()]
+        return (answer, Sheet(("subject", "measure", "value"), rows, source=".facts")) if rows else (answer,)
+
+
+def facts_of(rows: Iterable[Fact]) -> Columns:
+    """Return facts as a table; the column `value` has decimal numbers for all analyses."""
+    return table_of(Fact._fields, (row._replace(value=float(row.value)) for row in rows))
+
 
 HIGH = 1_000_000_000
 """A priority higher than that of all other workloads."""
@@ -221,9 +302,9 @@ def _worst_case(alone: Cluster, name: str, pair: FlavorResource) -> int:
     trials = Trials(alone)
     scheduler = trials.empty.fork()
     # The nearest queues first: this order exhausts each of the nested limits as far as possible.
-    for number, other in enumerate(trials.others(name)):
+    for position, other in enumerate(trials.others(name)):
         if amount := trials.available(scheduler, other.name, pair):
-            gets_quota(scheduler, trials.workload(other.name, f"other-{number}", {pair: amount}, HIGH))
+            gets_quota(scheduler, trials.workload(other.name, f"other-{position}", {pair: amount}, HIGH))
     unit = trials.unit(pair)
 
     def fits(parts: int) -> bool:
@@ -419,12 +500,12 @@ def _random(trials: Trials, queue: ClusterQueue, n: int, seed: int) -> Iterator[
         # A generator per series: its workloads do not depend on the number of series.
         rng = np.random.Generator(np.random.PCG64([seed, trial]))
         series = []
-        for number in range(_LENGTH):
+        for position in range(_LENGTH):
             name, most = places[int(rng.integers(len(places)))]
             amounts = {pair: trials.unit(pair) * int(rng.integers(1, units + 1)) for pair, units in most.items()}
             if amounts:
                 # Few priorities, so that equal ones meet.
-                series.append(trials.workload(name, f"w{number}", amounts, int(rng.integers(4))))
+                series.append(trials.workload(name, f"w{position}", amounts, int(rng.integers(4))))
         yield series
 
 

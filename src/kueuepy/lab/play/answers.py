@@ -153,12 +153,11 @@ class Playground:
         changed = {
             path for path, value in values.items() if path in self._by_path and value != self._by_path[path].value
         }
-        owners = {path.partition(":")[0] for path in changed}
         found = []
         for obj in self.cluster(values).objects():
-            name = f"{type(obj).__name__}/{getattr(obj, 'name', '')}"
-            if name in owners:
-                found.append(_patch_of(to_dict(obj), {path for path in changed if path.startswith(f"{name}:")}, values))
+            own = {path for path in changed if path.startswith(f"{type(obj).__name__}/{getattr(obj, 'name', '')}:")}
+            if own:
+                found.append(_patch_of(to_dict(obj), own, values))
         return yaml_text(found) if found else ""
 
     def _begin(self, values: Mapping[str, Value]) -> Simulation:
