@@ -45,7 +45,7 @@ from kueuepy.objects import (
 )
 from kueuepy.platform import live
 from kueuepy.platform.site import page
-from kueuepy.platform.visibility.fidelity import fidelity
+from kueuepy.platform.visibility.coverage import fidelity
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.comparison import Comparison, compare
 from kueuepy.simulation.report import report

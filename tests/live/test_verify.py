@@ -15,8 +15,8 @@ import pytest
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.platform.live.agreement import CAUSES
 from kueuepy.platform.live.closed import verify_closed
+from kueuepy.platform.live.judging import verify
 from kueuepy.platform.live.recording import changes, read_events
-from kueuepy.platform.live.verify import verify
 from live.test_closed import History, workload
 
 DATA = Path(__file__).parent / "data"

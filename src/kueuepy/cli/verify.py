@@ -11,10 +11,10 @@ from kueuepy.manifest.text.sources import is_recording
 from kueuepy.objects import SECOND
 from kueuepy.platform.live.agreement import Agreement, ClosedAgreement, Difference
 from kueuepy.platform.live.closed import verify_closed
+from kueuepy.platform.live.judging import verify as verify_recording
 from kueuepy.platform.live.recorder import Recorder
 from kueuepy.platform.live.recorder import record as record_cluster
 from kueuepy.platform.live.shadow import Shadow
-from kueuepy.platform.live.verify import verify as verify_recording
 from kueuepy.platform.metrics.series import MetricsServer
 from kueuepy.tables.kinds import span
 

@@ -1,7 +1,7 @@
 """The state of a running cluster: the engine, and the Python objects kept with it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
@@ -53,16 +53,7 @@ class SchedulerState:
     def fork(self) -> "SchedulerState":
         """Return an independent copy, which shares data with this state until one of them changes."""
         self.add_admissions()
-        return SchedulerState(
-            self.engine.fork(),
-            self.configuration,
-            self.related,
-            self.store.lend(),
-            self.count,
-            self.checks,
-            self._searched,
-            self.known_not_modelled,
-        )
+        return replace(self, engine=self.engine.fork(), store=self.store.lend(), decided=[])
 
     def own_store(self) -> Store:
         """Return the store in order to change it. If forks share the store, it is first replaced by a copy.

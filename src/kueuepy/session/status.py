@@ -67,15 +67,7 @@ def live_workload(engine: Engine, found: int, known: api.Workload) -> api.Worklo
 
 def _check(view: CheckView) -> api.AdmissionCheckState:
     added = msgspec.json.decode(view.updates, type=tuple[dict[str, Any], ...]) if view.updates else ()
-    return api.AdmissionCheckState(
-        view.name,
-        view.state,
-        view.message,
-        api.Timestamp.of(view.transition),
-        view.retries,
-        view.retry_after_seconds,
-        added,
-    )
+    return api.AdmissionCheckState(*view[:3], api.Timestamp.of(view.transition), *view[4:6], added)
 
 
 def conditions(engine: Engine, found: int) -> tuple[api.Condition, ...]:

@@ -19,18 +19,6 @@ Requires the extra `testing`.
 ...     assert all(row["usage"] <= row["nominal_quota"] for row in scheduler.usage)
 """
 
-from kueuepy.testing.machine import SchedulerMachine
-from kueuepy.testing.strategies import clusters, edits, jobs, workload, workloads
-from kueuepy.testing.traces import Arrival as Arrival
-from kueuepy.testing.traces import drive, traces
+from kueuepy._stubs import facade
 
-__all__ = [
-    "SchedulerMachine",
-    "clusters",
-    "drive",
-    "edits",
-    "jobs",
-    "traces",
-    "workload",
-    "workloads",
-]
+__getattr__, __dir__, __all__ = facade(__name__)

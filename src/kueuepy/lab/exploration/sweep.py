@@ -21,7 +21,7 @@ from kueuepy.lab.exploration.grid import SelectedPolicy, Sweep
 from kueuepy.lab.exploration.measure import Measure, Promise, measure, promise
 from kueuepy.lab.exploration.policy import MOST, JobsBySeed, Setup, Space, Uniform, check_path, policies_of, sample
 from kueuepy.lab.exploration.runs import Row, Task, on_client, on_threads, row_of
-from kueuepy.platform.visibility.fidelity import fidelity
+from kueuepy.platform.visibility.coverage import fidelity
 from kueuepy.profiles.version import installed
 from kueuepy.simulation.model import RunSettings, Settings
 from kueuepy.simulation.recorded import fingerprint_of, plain

@@ -259,16 +259,9 @@ class Stage:
         self.queues = tuple(queue.name for queue in game.cluster.cluster_queues)
         of_queues = (f"{queue}.{name}" for queue in self.queues for name in OBSERVED)
         self.observation_names = (*of_queues, "sin_of_day", "cos_of_day")
-        options = {
-            "interval": interval,
-            "episode": self._episode,
-            "step": float(game.step),
-            "low": self.knobs.low,
-            "high": self.knobs.high,
-            "sums": self.knobs.sums,
-            "objects": self.knobs.places,
-            "start": self.knobs.start,
-        }
+        options: dict[str, Any] = {"interval": interval, "episode": self._episode, "step": float(game.step)}
+        options |= {name: getattr(self.knobs, name) for name in ("low", "high", "sums", "start")}
+        options["objects"] = self.knobs.places
         self._environments = Environments(size, list(self.queues), options)
         # Episodes begin with forks of it, which is faster than to build the cluster again.
         self._base = Scheduler(game.cluster)

@@ -1,26 +1,5 @@
 """Running clusters, recordings of clusters, and the agreement of kueuepy's decisions with a cluster's decisions."""
 
-from kueuepy.platform.live.agreement import Agreement, ClosedAgreement
-from kueuepy.platform.live.closed import verify_closed
-from kueuepy.platform.live.connecting import LiveCluster, connect
-from kueuepy.platform.live.following import Follower
-from kueuepy.platform.live.recorder import Recorder, record
-from kueuepy.platform.live.recording import Change, changes, read_events
-from kueuepy.platform.live.shadow import Shadow
-from kueuepy.platform.live.verify import verify
+from kueuepy._stubs import facade
 
-__all__ = [
-    "Agreement",
-    "Change",
-    "ClosedAgreement",
-    "Follower",
-    "LiveCluster",
-    "Recorder",
-    "Shadow",
-    "changes",
-    "connect",
-    "read_events",
-    "record",
-    "verify",
-    "verify_closed",
-]
+__getattr__, __dir__, __all__ = facade(__name__)

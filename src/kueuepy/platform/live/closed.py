@@ -14,6 +14,7 @@ from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.agreement import ClosedAgreement
 from kueuepy.platform.live.comparison import Comparison, Made
 from kueuepy.platform.live.following import Follower
+from kueuepy.platform.live.judging import Progress
 from kueuepy.platform.live.recording import (
     CONFIGURATION,
     Change,
@@ -26,7 +27,6 @@ from kueuepy.platform.live.recording import (
     usual_latency,
     usual_release,
 )
-from kueuepy.platform.live.verify import Progress
 from kueuepy.platform.visibility import SchedulerEvent, drain_events
 from kueuepy.session.session import session_of
 

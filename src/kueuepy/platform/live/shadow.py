@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from kueuepy.objects import SECOND, Duration, duration_ns
 from kueuepy.platform.apiserver import RESOURCES, ClusterReader, Connection
 from kueuepy.platform.live.agreement import Difference
+from kueuepy.platform.live.judging import Verifier
 from kueuepy.platform.live.recorder import Message, Watches
 from kueuepy.platform.live.recording import Change, ChangeStream, WatchEvent
-from kueuepy.platform.live.verify import Verifier
 from kueuepy.platform.metrics.series import OwnSeries, exposition
 
 # Short enough for a live display, and long enough that a busy cluster is compared in few rounds.
