@@ -198,7 +198,7 @@ def test_estimated_waits_are_served_as_metrics(recording, monkeypatch):
                 texts.append(answer.read().decode())
             return server
 
-    monkeypatch.setattr("kueuepy.cli.serving.MetricsServer", Asked)
+    monkeypatch.setattr("kueuepy.cli.explore.MetricsServer", Asked)
     source = f"{recording}@2026-11-23T02:09:00Z"
     options = ["--history", str(recording), "-N", "15", "--horizon", "10m", "--within", "2m", "--stop-after", "1ms"]
     assert main(["serve", source, *options, "--metrics", "127.0.0.1:0"]) == 0

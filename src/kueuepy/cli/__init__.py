@@ -93,7 +93,7 @@ COMMANDS = {
     "serve": Entry(
         "page.serve",
         "Serve the page of a cluster, sliders for its quotas, or metrics.",
-        {"--jobs=": "serving.play", "--metrics=": "serving.serve_metrics"},
+        {"--jobs=": "explore.play", "--metrics=": "explore.serve_metrics"},
     ),
     "report": Entry("page.report", "Write an HTML report of simulation results."),
     "jobs": Entry(
