@@ -221,7 +221,7 @@ void BindObjects(BoundEngine& bound) {
            [](SharedEngine& shared) { shared.Change([](Engine& engine) { TakeUpDelayed(engine.state()); }); })
       .def("drop_topology", &DropTopologyFrom, py::arg("name"))
       .def("set_now", Changing(&Engine::SetNow), py::arg("now"))
-      .def_property_readonly("now", Reading(&NowOf))
+      .def_property_readonly("now", ReadingStored(&NowOf))
       .def("set_stop_delay", Changing(&Engine::SetStopDelay), py::arg("delay"))
       .def("record_events", &RecordEvents, py::arg("on"));
 }
@@ -270,7 +270,7 @@ void BindRuns(BoundEngine& bound) {
       .def_property_readonly("is_blocked", Reading(&IsBlocked))
       .def("cycle", &RunCycle)
       .def_property_readonly("byte_resources", Reading(&ByteResourcesOf))
-      .def("find", Reading(&FindWorkload), py::arg("key"))
+      .def("find", ReadingStored(&FindWorkload), py::arg("key"))
       .def("check", Reading(&Check));
 }
 

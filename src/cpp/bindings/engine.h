@@ -115,6 +115,13 @@ class SharedEngine {
     Build();
     return use(static_cast<const Engine&>(*shared_->engine));
   }
+  // Same, for values that are independent of the derived ones. A call that reads them after each of n changes
+  // needs no rebuild, and so n changes need one.
+  template <typename Use>
+  auto ReadStored(Use use) {
+    const Lock lock(*this);
+    return use(static_cast<const Engine&>(*shared_->engine));
+  }
 
   // Returns the Legend for results that are computed now. Pass this Legend to ReadWith() to interpret the ids
   // in these results later.

@@ -26,6 +26,12 @@ auto Reading(Result (*function)(const State&, Arguments...)) {
   };
 }
 template <typename Result, typename... Arguments>
+auto ReadingStored(Result (*function)(const State&, Arguments...)) {
+  return [function](SharedEngine& shared, const std::decay_t<Arguments>&... arguments) {
+    return shared.ReadStored([&](const Engine& engine) { return function(engine.state(), arguments...); });
+  };
+}
+template <typename Result, typename... Arguments>
 auto ReadingWorkload(Result (*function)(const State&, const Workload&, Arguments...)) {
   return [function](SharedEngine& shared, Serial serial, const std::decay_t<Arguments>&... arguments) {
     return shared.Read([&](const Engine& engine) {

@@ -48,7 +48,7 @@ void BindStatus(py::module_& module) {
   BindWorkloadStatus(module);
   AddMethod(module, "take_events", Draining(&ChangesOf));
   AddMethod(module, "drain_events", Draining(&EventsOf));
-  AddMethod(module, "cycle_counts", Reading(&CycleCounts));
+  AddMethod(module, "cycle_counts", ReadingStored(&CycleCounts));
   AddMethod(module, "cluster_queue_status", Reading(&ClusterQueueStatus));
   AddMethod(module, "local_queue_status", Reading(&LocalQueueStatus));
   AddMethod(module, "cohort_status", Reading(&CohortStatus));

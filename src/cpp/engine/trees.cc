@@ -99,14 +99,18 @@ bool IsKept(State& state, NodeId node, const ClusterQueueSpec& spec) {
   const Forest& forest = state.forest();
   const NodeId parent = forest.DeclaredParent(node);
   if (parent == kNoId || forest.IsDeclared(parent)) return true;
-  EnsureBuilt(state);
-  return forest.ChildQueues(parent).size() + forest.ChildCohorts(parent).size() > 1;
+  // Follows the declared parents: a rebuild for each of n changed queues would take quadratic time in total.
+  for (NodeId other : forest.Nodes()) {
+    if (other != node && forest.DeclaredParent(other) == parent) return true;
+  }
+  return false;
 }
 
 // Removes a node and its quota from its tree.
 void Detach(State& state, NodeId node) {
   TouchTree(state, node);
   state.forest().SetDeclared(node, false);
+  state.forest().SetActive(node, false);
   state.forest().SetParent(node, kNoId);
   state.requoted.push_back(node);
   state.stale = true;
@@ -146,8 +150,7 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
     state.stale = true;
     return;
   }
-  // Changes that keep the trees, such as those of quotas, need one rebuild together.
-  if (!created && state.forest().IsStale()) EnsureBuilt(state);
+  if (!created) BumpGenerations(state);
   state.only_added = created && state.changed_nodes.empty();
   if (created || !IsKept(state, node, spec)) Attach(state, node, spec.cohort);
   ClusterQueue& queue = state.Queue(node);
@@ -169,9 +172,10 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
 void DeleteClusterQueue(State& state, const std::string& name) {
   const NodeId node = state.forest().FindClusterQueue(name);
   if (node == kNoId || !state.forest().IsDeclared(node)) return;
+  BumpGenerations(state);
   state.Queue(node).terminating = true;
   state.stale = true;
-  EnsureBuilt(state);
+  state.caches.terminating.reset();
   MarkQueueDirty(state, node);
   RemoveTerminated(state);
 }
@@ -181,6 +185,8 @@ bool RemoveTerminated(State& state) {
   for (NodeId node : TerminatingQueues(state)) {
     if (state.Queue(node).terminating && state.Queue(node).workloads.empty()) gone.push_back(node);
   }
+  std::sort(gone.begin(), gone.end(),
+            [&](NodeId a, NodeId b) { return state.forest().Name(a) < state.forest().Name(b); });
   for (NodeId node : gone) {
     for (WorkloadId id : state.Living()) {
       if (state.At(id).queued == node) RemoveFromQueue(state, id);
@@ -197,7 +203,7 @@ void ApplyCohort(State& state, CohortSpec spec, bool changed) {
   const NodeId node = InternCohort(state, spec.name);
   const bool created = !state.forest().IsDeclared(node);
   if (!created && !changed) return;
-  if (!created) EnsureBuilt(state);
+  if (!created) BumpGenerations(state);
   state.only_added = created && state.changed_nodes.empty();
   state.refused.emplace(node, state.forest().DeclaredParent(node));
   Attach(state, node, spec.parent);
@@ -209,7 +215,7 @@ void ApplyCohort(State& state, CohortSpec spec, bool changed) {
 void DeleteCohort(State& state, const std::string& name) {
   const NodeId node = state.forest().FindCohort(name);
   if (node == kNoId || !state.forest().IsDeclared(node)) return;
-  EnsureBuilt(state);
+  BumpGenerations(state);
   Detach(state, node);
   state.cohorts[node] = CohortSpec();
   state.refused.erase(node);

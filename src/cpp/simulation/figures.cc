@@ -24,13 +24,13 @@ CellFigures& Figures::CellOf(QueueFigures& figures, FlavorResourceId fr) {
 }
 
 int32_t Figures::TreeOf(NodeId root, FlavorResourceId fr) {
-  for (size_t i = 0; i < trees_.size(); ++i) {
-    if (trees_[i].root == root && trees_[i].fr == fr) return static_cast<int32_t>(i);
+  const auto [found, is_new] = tree_of_.try_emplace({root, fr}, static_cast<int32_t>(trees_.size()));
+  if (is_new) {
+    trees_.emplace_back();
+    trees_.back().root = root;
+    trees_.back().fr = fr;
   }
-  trees_.emplace_back();
-  trees_.back().root = root;
-  trees_.back().fr = fr;
-  return static_cast<int32_t>(trees_.size()) - 1;
+  return found->second;
 }
 
 void Figures::AddWaiting(const State& state, NodeId queue,
@@ -148,11 +148,13 @@ void Figures::CountTrees(const State& state) {
       of.asked += figures.asked;
     }
   }
-  for (TreeFigures& tree : trees_) {
-    for (NodeId node : state.quota.forest().Nodes()) {
-      if (!state.forest().Exists(node)) continue;
-      const bool inside = node == tree.root || state.forest().Root(node) == tree.root;
-      if (inside) tree.all += static_cast<double>(state.quota.limits().nominal(node, tree.fr).value());
+  for (NodeId node : state.forest().Nodes()) {
+    if (!state.forest().Exists(node)) continue;
+    for (FlavorResourceId fr : state.quota.FlavorResources()) {
+      const auto tree = tree_of_.find({RootOf(state, node), fr});
+      if (tree == tree_of_.end()) continue;
+      trees_[static_cast<size_t>(tree->second)].all +=
+          static_cast<double>(state.quota.limits().nominal(node, fr).value());
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "questions/by_name.h"
 #include "simulation/jobs.h"
 #include "simulation/recorder.h"
@@ -145,6 +146,7 @@ class Figures {
   bool is_on_;
   IdVector<NodeId, QueueFigures> queues_;
   std::vector<TreeFigures> trees_;
+  absl::flat_hash_map<std::pair<NodeId, FlavorResourceId>, int32_t> tree_of_;
   std::vector<int32_t> touched_;  // Trees updated at the current time.
   std::map<std::tuple<NodeId, NodeId, Reason>, EvictionFigures> evictions_;
   std::map<FlavorResourceId, Integral> nominal_;

@@ -49,9 +49,9 @@ void RebuildTopologyOf(const State& state, ClusterQueue& queue) {
   }
 }
 
-// The trees of the forest without the nodes that are added one after the other. A sum of increments is kept
-// for each tree, and the generation of a queue is the sum of those on its path to the root, so that a chain
-// of n cohorts takes n steps instead of n².
+// The trees of the declared parents, without the nodes that are added one after the other. A sum of
+// increments is kept for each tree, and the generation of a queue is the sum of those on its path to the
+// root, so that a chain of n cohorts takes n steps instead of n².
 class GrowingTrees {
  public:
   explicit GrowingTrees(const State& state) : forest_(state.forest()) {
@@ -79,6 +79,7 @@ class GrowingTrees {
     Tree& tree = trees_[RootOf(node).first];
     if (!tree.has_cycle) ++tree.increments;
   }
+  NodeId Root(NodeId node) { return RootOf(node).first; }
   int64_t Increments(NodeId node) { return RootOf(node).second; }
 
  private:
@@ -103,28 +104,6 @@ class GrowingTrees {
   IdVector<NodeId, Tree> trees_;
   std::vector<NodeId> path_;
 };
-
-void BumpGenerations(State& state) {
-  if (!state.added_queues.empty()) {
-    GrowingTrees trees(state);
-    for (NodeId node : state.added_queues) {
-      trees.Join(node);
-      trees.Increment(node);
-    }
-    for (NodeId queue : state.forest().Queues()) state.Queue(queue).generation += trees.Increments(queue);
-    state.added_queues.clear();
-  }
-  std::set<NodeId> roots;
-  for (NodeId node : state.changed_nodes) {
-    if (state.forest().Root(node) != kNoId) roots.insert(state.forest().Root(node));
-  }
-  state.changed_nodes.clear();
-  state.only_added = false;
-  for (NodeId root : roots) {
-    if (!state.forest().Exists(root)) continue;
-    for (NodeId queue : state.forest().QueuesOfTree(root)) ++state.Queue(queue).generation;
-  }
-}
 
 void AddChecks(const State& state, const ClusterQueue& queue, std::vector<InactivityCause>& causes) {
   std::vector<std::string> missing, inactive, multi_kueue, per_flavor, provisioning;
@@ -168,6 +147,7 @@ void RebuildActivity(State& state) {
 }  // namespace
 
 void Rebuild(State& state) {
+  BumpGenerations(state);
   state.stale = false;
   RebuildQuotas(state);
   if (state.forest().IsStale()) state.forest().Rebuild();  // A change of quotas keeps the trees.
@@ -178,12 +158,30 @@ void Rebuild(State& state) {
   state.quota.Rebuild();
   state.topology.made.stale = true;
   RebuildActivity(state);
-  BumpGenerations(state);
+}
+
+void BumpGenerations(State& state) {
+  if (state.added_queues.empty() && state.changed_nodes.empty()) return;
+  GrowingTrees trees(state);
+  for (NodeId node : state.added_queues) {
+    trees.Join(node);
+    trees.Increment(node);
+  }
+  std::set<NodeId> roots;
+  for (NodeId node : state.changed_nodes) roots.insert(trees.Root(node));
+  for (NodeId root : roots) trees.Increment(root);
+  for (NodeId node : state.forest().Nodes()) {
+    if (state.forest().IsClusterQueue(node) && state.forest().IsDeclared(node))
+      state.Queue(node).generation += trees.Increments(node);
+  }
+  state.added_queues.clear();
+  state.changed_nodes.clear();
+  state.only_added = false;
 }
 
 void EndCall(State& state) {
   if (state.changed_nodes.empty()) return;
-  if (!state.only_added) return EnsureBuilt(state);
+  if (!state.only_added) return BumpGenerations(state);
   state.only_added = false;
   state.added_queues.insert(state.added_queues.end(), state.changed_nodes.begin(), state.changed_nodes.end());
   state.changed_nodes.clear();
@@ -220,9 +218,10 @@ Inactivity InactivityOf(const State& state, NodeId node) {
 
 const std::vector<NodeId>& TerminatingQueues(State& state) {
   if (!state.caches.terminating) {
-    state.caches.terminating.emplace();
-    for (NodeId node : state.forest().Queues()) {
-      if (state.Queue(node).terminating) state.caches.terminating->push_back(node);
+    std::vector<NodeId>& found = state.caches.terminating.emplace();
+    for (NodeId node : state.forest().Nodes()) {
+      if (state.forest().IsClusterQueue(node) && std::as_const(state).Queue(node).terminating)
+        found.push_back(node);
     }
   }
   return *state.caches.terminating;

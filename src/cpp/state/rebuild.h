@@ -14,13 +14,16 @@ void Rebuild(State& state);
 inline void EnsureBuilt(State& state) {
   if (state.stale) Rebuild(state);
 }
-// Ends an API call. Each call that changes trees increments the generations of the queues in the changed
-// trees. Calls that only add a queue or cohort are processed together at the next Rebuild().
+// Increments the generations of the queues in the trees that were changed since the last call of this
+// function.
+void BumpGenerations(State& state);
+// Ends an API call, which increments the generations of the queues in the trees that it changed. Calls that
+// only add a queue or cohort are processed together at the next Rebuild() or change of another kind.
 void EndCall(State& state);
 // Returns the reasons why the queue is inactive, such as a missing flavor or check; empty if the queue is
 // active.
 Inactivity InactivityOf(const State& state, NodeId queue);
-// Returns the deleted ClusterQueues that still hold workloads, as of the last rebuild.
+// Returns the deleted ClusterQueues that still held workloads at the last rebuild or deletion.
 const std::vector<NodeId>& TerminatingQueues(State& state);
 
 }  // namespace kueue
