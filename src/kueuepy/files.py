@@ -6,6 +6,7 @@ import os
 import secrets
 import stat
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias, TypeVar
 
@@ -43,6 +44,28 @@ def is_file(path: str | os.PathLike[str]) -> bool:
 def is_directory(path: str | os.PathLike[str]) -> bool:
     """Return whether a directory exists; no directory has a name that is too long or has a NUL character."""
     return os.path.isdir(path)  # noqa: PTH112 - as in `is_file`
+
+
+def uncompressed(data: bytes, most: int = -2) -> bytes:
+    """Return data, decompressed if it is gzipped; the first two bytes show it, whatever the name of its file is.
+
+    Args:
+        data: The data.
+        most: The number of bytes after which decompression ends, one byte later. Default: all bytes.
+
+    Raises:
+        OSError: The compressed data is damaged.
+    """
+    if data[:2] != b"\x1f\x8b":
+        return data
+    import gzip  # noqa: PLC0415 - few files are compressed
+    import zlib  # noqa: PLC0415 - see above
+
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            return file.read(most + 1)
+    except (EOFError, zlib.error) as error:
+        raise OSError(str(error)) from error
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, mode: int = 0o666, regular: bool = False) -> None:

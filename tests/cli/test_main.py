@@ -74,7 +74,8 @@ _PROFILES = {
     "profiles.rules",
     "profiles.version",
 }
-_VERSION = {*_HELP, *_PROFILES, "_core", "errors", "errors.kinds", "errors.problems"}
+_ERRORS = {"errors", *(f"errors.{name}" for name in ("arguments", "kinds", "libraries", "problems", "words"))}
+_VERSION = {*_HELP, *_PROFILES, *_ERRORS, "_core"}
 AT_THE_START = {"--help": _HELP, "--version": _VERSION}
 """The modules that the options may import: each takes milliseconds, which the shell waits."""
 

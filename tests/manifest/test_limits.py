@@ -1,11 +1,12 @@
 """Hostile files: limits are exact, also far beyond the limit."""
 
+import gzip
 import json
 import time
 
 import pytest
 
-from kueuepy.manifest import LimitError, Limits, load
+from kueuepy.manifest import LimitError, Limits, ManifestError, load
 from kueuepy.manifest.text.reading import read
 
 
@@ -33,6 +34,22 @@ def test_the_size_of_a_file_is_checked_before_it_is_read(tmp_path):
     (tmp_path / "big.yaml").write_text("a: " + "x" * 98)
     with pytest.raises(LimitError, match=r"big\.yaml: the file has 101 bytes; at most 100 are allowed"):
         load(tmp_path / "big.yaml", limits=Limits(document_bytes=100))
+
+
+def test_a_gzipped_file_is_read_by_its_content_and_within_the_limits(tmp_path):
+    text = "# a comment\n" * 9 + "kind: Cohort\napiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: research}\n"
+    whole = gzip.compress(text.encode())
+    for name in ("dump.yaml.gz", "dump.yaml"):
+        (tmp_path / name).write_bytes(whole)
+        assert [cohort.name for cohort in load(tmp_path / name).cohorts] == ["research"]
+    (tmp_path / "dump.yaml").unlink()
+    assert len(load(tmp_path).cohorts) == 1  # a directory
+    with pytest.raises(LimitError, match=r"dump\.yaml\.gz: the file is gzipped, and has more bytes; at most 150 are"):
+        load(tmp_path / "dump.yaml.gz", limits=Limits(document_bytes=150))
+    for size in range(2, len(whole)):
+        (tmp_path / "torn.yaml").write_bytes(whole[:size])
+        with pytest.raises(ManifestError, match=r"torn\.yaml:1:1: this is gzipped and damaged: "):
+            load(tmp_path / "torn.yaml")
 
 
 def test_nodes():

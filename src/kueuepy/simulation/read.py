@@ -2,10 +2,8 @@
 
 import contextlib
 import csv
-import gzip
 import io
 import os
-import zlib
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from itertools import islice
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, counted
+from kueuepy.files import uncompressed
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.values import Column, row_columns, values_of
 from kueuepy.tables.kinds import MISSING
@@ -68,12 +67,9 @@ class Source:
     def text(self) -> str:
         """The content of the file as UTF-8 text, decompressed if it is gzipped."""
         try:
-            data = self.path.read_bytes()
-            # The first two bytes identify gzip, whatever the name of the file is.
-            return (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
-        except (OSError, EOFError, zlib.error) as error:
-            why = getattr(error, "strerror", None) or error
-            raise InvalidSpecError(f"{self.path}: cannot be read: {why}") from None
+            return uncompressed(self.path.read_bytes()).decode("utf-8-sig")
+        except OSError as error:
+            raise InvalidSpecError(f"{self.path}: cannot be read: {error.strerror or error}") from None
         except UnicodeDecodeError as error:
             raise InvalidSpecError(f"{self.path}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
 

@@ -16,6 +16,7 @@ import msgspec
 
 from kueuepy._core import FastReader, has_controls, marks
 from kueuepy.errors import LimitError, ManifestError, Path, Problem
+from kueuepy.files import uncompressed
 from kueuepy.manifest.text.scalars import integer, number, resolve
 from kueuepy.manifest.text.text import Limits, Text
 
@@ -150,14 +151,20 @@ class Item(msgspec.Struct, eq=False):
 
 
 def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[Item]:
-    """Iterate over the documents of a file. A list object is split into its items if possible.
+    """Iterate over the documents of a file, which may be gzipped. A list object is split into its items if possible.
 
     Raises:
         ManifestError: The file is not YAML or JSON in UTF-8.
         LimitError: The file exceeds a limit.
     """
-    _check_bytes(name, data, limits)
-    for text in _documents(name, data):
+    try:
+        content = uncompressed(data, limits.document_bytes)
+    except OSError as error:
+        Text(name, data).fail(0, f"this is gzipped and damaged: {error}")
+    if content is not data and len(content) > limits.document_bytes:
+        raise LimitError(name, "document_bytes", limits.document_bytes, "the file is gzipped, and has more bytes")
+    _check_bytes(name, content, limits)
+    for text in _documents(name, content):
         yield from _Document(text, limits, strict=strict).items()
 
 

@@ -20,7 +20,7 @@ the cluster in which the process runs. A path of a recording, such as `history.d
 `history.db@2026-11-20T10:00:00Z`, is also accepted.
 """
 
-_SUFFIXES = (".yaml", ".yml", ".json")
+_SUFFIXES = tuple(f".{suffix}{zipped}" for suffix in ("yaml", "yml", "json") for zipped in ("", ".gz"))
 _NOWHERE = Text("object", b"")
 CLUSTER = "cluster:"
 """The beginning of the name of a running cluster."""
@@ -161,7 +161,7 @@ def _content(path: Path, most: int) -> bytes | int | list[Path]:
     _expect_rendered(path)
     try:
         if path.is_dir():
-            return sorted(found for found in path.rglob("*") if found.suffix in _SUFFIXES and found.is_file())
+            return sorted(found for found in path.rglob("*") if found.name.endswith(_SUFFIXES) and found.is_file())
         size = path.stat().st_size
         return size if size > most else path.read_bytes()
     except (OSError, ValueError) as error:

@@ -1,6 +1,5 @@
 """The recorded history of a cluster: writes of objects in their order, the decisions and the lives of workloads."""
 
-import gzip
 import heapq
 import os
 import re
@@ -15,6 +14,7 @@ import msgspec
 
 from kueuepy.engine.decisions import Admitted, Decision
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, counted
+from kueuepy.files import uncompressed
 from kueuepy.manifest import is_recording, load
 from kueuepy.objects import LONGEST, Timestamp, parse_time
 from kueuepy.platform.apiserver import RESOURCES
@@ -77,11 +77,9 @@ def read_events(path: str | os.PathLike[str]) -> list[Change]:
     if is_recording(os.fspath(path)):
         return changes(Recording(path).events())
     try:
-        data = Path(path).read_bytes()
-        # The content shows whether it is compressed, whatever the name of the file is.
-        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (OSError, EOFError) as error:
-        raise NotFoundError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        data = uncompressed(Path(path).read_bytes())
+    except OSError as error:
+        raise NotFoundError(f"{path}: cannot be read: {error.strerror or error}") from error
     return changes(_events(str(path), data))
 
 
