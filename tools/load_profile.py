@@ -17,7 +17,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import Limits
-from kueuepy.manifest.text.sources import items
+from kueuepy.manifest.text.reading import items
 from kueuepy.objects import (
     ClusterQueue,
     LocalQueue,

@@ -54,7 +54,7 @@ def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]],
         if public not in home:
             text = f"module {name!r} has no attribute {public!r}"
             # `from kueuepy.jobs import keys` asks for the attribute before it imports the module of this name.
-            if missing and not (public.startswith("_") or (name in ROOMS and find_spec(f"{name}.{public}"))):
+            if missing and not (public.startswith("_") or (name not in FACADES and find_spec(f"{name}.{public}"))):
                 text = missing[0](name, public, home)
             raise AttributeError(text, name=public, obj=sys.modules[name])
         module = home[public]

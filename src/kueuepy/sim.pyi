@@ -17,7 +17,7 @@ from kueuepy.simulation.distributions import (
     ShiftedExponential,
     Weibull,
 )
-from kueuepy.simulation.load import cluster_of
+from kueuepy.simulation.table import cluster_of
 from kueuepy.simulation.model import (
     CheckDelay,
     Clock,

@@ -24,9 +24,9 @@ from kueuepy.lab.play import Playground, Server
 from kueuepy.objects import SECOND, parse_span
 from kueuepy.platform.metrics import Watch
 from kueuepy.platform.metrics.series import MetricsServer, OwnSeries, Series, exposition
-from kueuepy.simulation.load import cluster_of as make_cluster
 from kueuepy.simulation.model import Edit
 from kueuepy.simulation.table import Jobs
+from kueuepy.simulation.table import cluster_of as make_cluster
 from kueuepy.tables.kinds import span
 
 # Arrivals after a week rarely delay a workload that waits now, and each takes time to simulate.

@@ -12,7 +12,7 @@ from kueuepy.cli.output import UsageError, print_json, progress, say, table
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, counted, shown
 from kueuepy.look.numbers import duration
-from kueuepy.manifest.text.sources import is_live, is_recording
+from kueuepy.manifest.text.reading import is_live, is_recording
 from kueuepy.simulation.base import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
 from kueuepy.simulation.items import workloads_of_jobs

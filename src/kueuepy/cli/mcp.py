@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from kueuepy.cli.tools import TOOLS, Answer, Source
 from kueuepy.errors import InternalError, KueueError, NotFoundError, imported, suggestion
-from kueuepy.manifest.text.sources import CLUSTER
+from kueuepy.manifest.text.reading import CLUSTER
 from kueuepy.profiles.version import installed
 
 MOST_BYTES = 2000

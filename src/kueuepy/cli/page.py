@@ -16,7 +16,7 @@ from kueuepy.cli.output import progress, say
 from kueuepy.errors import InvalidSpecError, counted
 from kueuepy.files import is_directory, is_file
 from kueuepy.look.serving import Server
-from kueuepy.manifest.text.sources import is_live
+from kueuepy.manifest.text.reading import is_live
 from kueuepy.pages import Page
 from kueuepy.pages.data import MOST_EXPLAINED
 from kueuepy.platform.history import Recording

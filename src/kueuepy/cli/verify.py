@@ -7,7 +7,7 @@ from contextlib import ExitStack, nullcontext
 from kueuepy.cli.options import Count, Fraction, context_of, seconds_of
 from kueuepy.cli.output import counting, print_answer, say, say_notes, until_interrupted
 from kueuepy.errors import InvalidSpecError, counted
-from kueuepy.manifest.text.sources import is_recording
+from kueuepy.manifest.text.reading import is_recording
 from kueuepy.objects import SECOND
 from kueuepy.platform.live.agreement import Agreement, ClosedAgreement, Difference
 from kueuepy.platform.live.closed import verify_closed

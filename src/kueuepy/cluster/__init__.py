@@ -1,9 +1,5 @@
 """Cluster: an immutable, validated collection of the objects of a cluster, which can be read from files."""
 
-from kueuepy.cluster.cluster import Cluster, dump, load
+from kueuepy._stubs import facade
 
-__all__ = [
-    "Cluster",
-    "dump",
-    "load",
-]
+__getattr__, __dir__, __all__ = facade(__name__)

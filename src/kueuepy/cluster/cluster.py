@@ -23,7 +23,7 @@ from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
 from kueuepy.manifest.manifest import FIELD_OF
-from kueuepy.manifest.text.sources import Source
+from kueuepy.manifest.text.reading import Source
 from kueuepy.objects import AdmissionCheck, ClusterQueue, Cohort, LocalQueue, Object, ResourceFlavor, Topology
 from kueuepy.profiles import version_of
 

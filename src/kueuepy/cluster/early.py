@@ -13,9 +13,7 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, checked
-from kueuepy.manifest import Manifest
-from kueuepy.manifest.body import changed
-from kueuepy.manifest.convert import from_dict, to_dict
+from kueuepy.manifest import Manifest, changed, from_dict, to_dict
 from kueuepy.objects import FlavorFungibility, Preemption
 from kueuepy.profiles import RELEASES
 

@@ -10,8 +10,7 @@ import msgspec
 
 import kueuepy.objects as api
 from kueuepy.errors import InvalidSpecError, NotFoundError, suggestion
-from kueuepy.manifest.convert import from_dict, to_dict
-from kueuepy.manifest.validation import check_read
+from kueuepy.manifest import check_read, from_dict, to_dict
 from kueuepy.objects import encode_time, without_numpy
 from kueuepy.objects.queue import quotas_of
 

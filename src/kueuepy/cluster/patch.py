@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kueuepy.errors import InvalidSpecError, ManifestError, NotFoundError, shown, suggestion
-from kueuepy.manifest.convert import from_dict, object_name, split_api_version, to_dict
-from kueuepy.manifest.findings import Findings
-from kueuepy.manifest.kinds import BY_CLASS, KINDS
-from kueuepy.manifest.versions import to_v1beta2
+from kueuepy.manifest import BY_CLASS, KINDS, Findings, from_dict, object_name, split_api_version, to_dict, to_v1beta2
 from kueuepy.objects import NamespacedObject, Object
 
 

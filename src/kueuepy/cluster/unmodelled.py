@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from kueuepy.cluster.cluster import Cluster
 from kueuepy.errors import Path, path_text
-from kueuepy.manifest.schema.classes import schema_of_class
-from kueuepy.manifest.schema.table import Schema, custom_resources
+from kueuepy.manifest import Schema, custom_resources, schema_of_class
 from kueuepy.objects import ClusterQueue, Cohort, Configuration
 from kueuepy.profiles import DEFAULTS, of_patch
 from kueuepy.profiles.gates import COVERAGE, Coverage

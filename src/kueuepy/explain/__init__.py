@@ -1,11 +1,5 @@
 """Explanations of the state of a workload, as a tree of causes and as text."""
 
-from kueuepy.explain.cause import Cause, RootCause
-from kueuepy.explain.explanation import Explanation, explain
+from kueuepy._stubs import facade
 
-__all__ = [
-    "Cause",
-    "Explanation",
-    "RootCause",
-    "explain",
-]
+__getattr__, __dir__, __all__ = facade(__name__)

@@ -30,8 +30,7 @@ from kueuepy.jobs.template import (
     without_nulls,
 )
 from kueuepy.jobs.topology import PodIndex, topology_request
-from kueuepy.manifest.formats import LABEL_LENGTH, SUBDOMAIN_LENGTH
-from kueuepy.manifest.jobkinds import BUILT_IN
+from kueuepy.manifest import BUILT_IN, LABEL_LENGTH, SUBDOMAIN_LENGTH
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod
 
 # As in `pkg/controller/jobframework/workload_names.go`: enough to tell apart jobs whose names are cut alike.

@@ -18,10 +18,7 @@ from kueuepy.errors import InvalidSpecError, Path, steps
 from kueuepy.jobs import keys
 from kueuepy.jobs.numbers import signed
 from kueuepy.jobs.template import Document, Section
-from kueuepy.manifest.findings import Findings
-from kueuepy.manifest.formats import is_admission_gate, is_subdomain
-from kueuepy.manifest.schema.structure import conform
-from kueuepy.manifest.schema.table import METADATA, OWNER, Schema, pod_spec
+from kueuepy.manifest import METADATA, OWNER, Findings, Schema, conform, is_admission_gate, is_subdomain, pod_spec
 
 
 def check_subdomain(metadata: Section, field: str, key: str) -> None:

@@ -19,8 +19,7 @@ from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_c
 from kueuepy.jobs.registry import adapter_for, is_known
 from kueuepy.jobs.template import Document
 from kueuepy.jobs.template import manifests as given_manifests
-from kueuepy.manifest.body import part
-from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, framework_of, with_queue_label
+from kueuepy.manifest import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, framework_of, part, with_queue_label
 from kueuepy.objects import NAMESPACE_NAME_LABEL, Configuration, LocalQueue, Namespace
 
 # `managedOwnersChainLimit` in `pkg/controller/jobframework/reconciler.go`.

@@ -14,8 +14,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import keys
 from kueuepy.jobs.numbers import signed, unsigned
 from kueuepy.jobs.template import Document, Section
-from kueuepy.manifest.formats import is_label_key
-from kueuepy.manifest.text.text import SURROGATE
+from kueuepy.manifest import SURROGATE, is_label_key
 from kueuepy.objects import PodSet
 
 _TRUE = {"1", "t", "T", "TRUE", "true", "True"}

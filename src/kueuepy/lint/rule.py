@@ -11,11 +11,7 @@ from kueuepy.errors import Path, checked_methods, path_text
 from kueuepy.jobs.cluster import JobCluster
 from kueuepy.jobs.convert import Existing, Made, conversions
 from kueuepy.look.notebook import Sheet, repr_html
-from kueuepy.manifest import Manifest, check
-from kueuepy.manifest.convert import object_name
-from kueuepy.manifest.jobkinds import QUEUE_NAME
-from kueuepy.manifest.manifest import ReadJob
-from kueuepy.manifest.validation import called
+from kueuepy.manifest import QUEUE_NAME, Manifest, ReadJob, called, check, object_name
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, Object, PodSet, QuantityText, ResourceFlavor, Workload
 
 FlavorResource: TypeAlias = tuple[str, str]

@@ -37,8 +37,7 @@ from kueuepy.manifest.jobkinds import (
 from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.manifest import Manifest, Note, ReadJob, group
 from kueuepy.manifest.schema.examine import named
-from kueuepy.manifest.text.reading import Item, read
-from kueuepy.manifest.text.sources import Source, items, live_parts, opened
+from kueuepy.manifest.text.reading import Item, Source, items, live_parts, opened, read
 from kueuepy.manifest.text.text import Limits, Text, unpaired_surrogate
 from kueuepy.manifest.validation import called, review_names, review_object
 from kueuepy.manifest.validation.configuration import review_configuration

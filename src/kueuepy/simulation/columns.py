@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, briefly, suggestion
 from kueuepy.errors.problems import nearest
-from kueuepy.manifest import from_dict, to_dict
-from kueuepy.manifest.formats import is_subdomain
+from kueuepy.manifest import from_dict, is_subdomain, to_dict
 from kueuepy.objects import LATEST, LONGEST, SECOND, Workload
 from kueuepy.simulation.grouped import Flags, Ints, sums
 from kueuepy.simulation.values import Column

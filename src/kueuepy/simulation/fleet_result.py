@@ -22,10 +22,10 @@ from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.fleets import FleetPrepared
 from kueuepy.simulation.gather import facts_of, job_columns, loops_of, run_columns, span_of, tables_of, weights_of
 from kueuepy.simulation.grouped import sums
-from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.read import Source
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries, read_facts, read_table
 from kueuepy.simulation.result import Result
+from kueuepy.simulation.table import trees_of
 from kueuepy.tables.columns import Categorical, Columns, columns_of, concatenated, is_named
 
 _STATES = ("ToCome", "Waiting", "Running", "Finished", "Deactivated")

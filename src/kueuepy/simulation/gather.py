@@ -12,9 +12,9 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import EPOCHAL, Note, key_of
 from kueuepy.simulation.grouped import BOUND, sampled
-from kueuepy.simulation.load import too_large
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
+from kueuepy.simulation.table import too_large
 from kueuepy.tables.columns import Columns, concatenated, dates, exact, is_named
 
 _NAMED = 10

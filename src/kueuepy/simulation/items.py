@@ -11,9 +11,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
-from kueuepy.manifest import collector, load
-from kueuepy.manifest.body import part
-from kueuepy.manifest.text.sources import is_recording, live_parts, opened
+from kueuepy.manifest import collector, is_recording, live_parts, load, opened, part
 from kueuepy.objects import SECOND, Condition, Configuration, Workload, WorkloadStatus
 from kueuepy.objects.times import Timestamp, duration_ns, parse_time
 from kueuepy.simulation.base import JobColumns
@@ -25,8 +23,7 @@ from kueuepy.sources import readers
 from kueuepy.tables.columns import Categorical, categorical, concatenated
 
 if TYPE_CHECKING:
-    from kueuepy.manifest import Manifest
-    from kueuepy.manifest.text.reading import Item
+    from kueuepy.manifest import Item, Manifest
     from kueuepy.session.submission import JobContext
     from kueuepy.sources import RecordedJobs
 

@@ -14,10 +14,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.cluster.planned import Planned
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import expect_texts
-from kueuepy.manifest.convert import from_dict
-from kueuepy.manifest.text.reading import Item
-from kueuepy.manifest.text.sources import items
-from kueuepy.manifest.text.text import Limits
+from kueuepy.manifest import Item, Limits, from_dict, items
 from kueuepy.objects import LONGEST, SECOND, Object, Workload, parse_span
 from kueuepy.simulation.distributions import TABLE, Distribution, distribution_of, draws
 from kueuepy.tables.kinds import span

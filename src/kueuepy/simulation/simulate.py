@@ -19,13 +19,12 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.fleet_result import fleet_result_of
 from kueuepy.simulation.fleets import FleetPrepared
 from kueuepy.simulation.gather import facts_of, job_columns, loops_of, run_columns, span_of, tables_of, weights_of
-from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.model import Settings, SimulateSettings
 from kueuepy.simulation.pages.words import warnings_of
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.recorded import TABLES
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.table import Jobs
+from kueuepy.simulation.table import Jobs, trees_of
 from kueuepy.tables.columns import columns_of
 
 if TYPE_CHECKING:

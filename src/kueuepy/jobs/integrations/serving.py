@@ -17,8 +17,7 @@ from kueuepy.jobs.job import Job
 from kueuepy.jobs.numbers import signed
 from kueuepy.jobs.template import Document, Section
 from kueuepy.jobs.topology import PodIndex
-from kueuepy.manifest.body import part
-from kueuepy.manifest.jobkinds import BUILT_IN, framework_of
+from kueuepy.manifest import BUILT_IN, framework_of, part
 
 _STATEFUL_SET = "statefulset"
 _MOST_PODS = 150_000  # largest number of pods per cluster that Kubernetes supports

@@ -17,9 +17,8 @@ from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import amount, busiest
 from kueuepy.objects.base import whole
 from kueuepy.simulation.catalogue import figure_text, label_of, titled
-from kueuepy.simulation.load import never_admitted
 from kueuepy.simulation.pages.words import plan_call
-from kueuepy.simulation.table import Jobs
+from kueuepy.simulation.table import Jobs, never_admitted
 from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from kueuepy._core import Quantity, pod_requests
 from kueuepy.errors import Path, suggestion
 from kueuepy.jobs import Unmanaged, unmanaged
 from kueuepy.lint.rule import Hit, LintContext, rule
-from kueuepy.manifest.convert import object_name
-from kueuepy.manifest.manifest import ReadJob
+from kueuepy.manifest import ReadJob, object_name
 from kueuepy.objects import ClusterQueue, Configuration, DeviceClassMapping, PodSet, ResourceGroup, Workload
 
 # The reasons for which no change of usage helps.

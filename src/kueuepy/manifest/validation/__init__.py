@@ -179,6 +179,10 @@ def review_names(metadata: dict[str, Any], review: Review) -> None:
     review.annotations(metadata.get("annotations") or {}, ("metadata", "annotations"))
 
 
+# What the conversion of an object with a value of a wrong type can raise.
+_FAULTS = (TypeError, ValueError, LookupError, AttributeError, OverflowError, RecursionError, msgspec.MsgspecError)
+
+
 def _has_its_types(obj: Object, review: Review) -> bool:
     """Return whether the fields of an object created in Python have the declared types."""
     kind = BY_CLASS.get(type(obj))
@@ -187,15 +191,7 @@ def _has_its_types(obj: Object, review: Review) -> bool:
         return False
     try:
         found = _read_again(kind, _to_dict(obj), review)
-    except (
-        TypeError,
-        ValueError,
-        LookupError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-        msgspec.MsgspecError,
-    ) as error:
+    except _FAULTS as error:
         fault = fault_of(obj)
         named = fault if fault and fault[0] else ((), f"has a field of a wrong type: {error}")
         _review_fault(kind, named, review)

@@ -16,7 +16,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import KueueError, StateError, checked
 from kueuepy.explain import Explanation
 from kueuepy.look.serving import Answer, Request
-from kueuepy.manifest.text.sources import is_recording, live_parts, opened
+from kueuepy.manifest.text.reading import is_recording, live_parts, opened
 from kueuepy.objects import SECOND, parse_time
 from kueuepy.pages.data import (
     ADMITTED,

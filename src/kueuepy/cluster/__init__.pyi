@@ -1,0 +1,7 @@
+from kueuepy.cluster.cluster import Cluster, dump, load
+
+__all__ = [
+    "Cluster",
+    "dump",
+    "load",
+]

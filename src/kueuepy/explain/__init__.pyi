@@ -1,0 +1,9 @@
+from kueuepy.explain.cause import Cause, RootCause
+from kueuepy.explain.explanation import Explanation, explain
+
+__all__ = [
+    "Cause",
+    "Explanation",
+    "RootCause",
+    "explain",
+]
