@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
-class Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_defaults=True):
+class Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_defaults=True, gc=False):
     """A call of a Scheduler. The property `key` returns the name of the changed object, for readers of the journal."""
 
     def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:

@@ -11,7 +11,6 @@ import msgspec
 from kueuepy._core import Engine, Question
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Settled
-from kueuepy.engine.rows import from_plain_row
 from kueuepy.errors import (
     DuplicateError,
     InvalidSpecError,
@@ -39,7 +38,6 @@ from kueuepy.session.submission import (
     SubmittedWorkload,
     latest_time,
     of_jobs,
-    question_of_row,
     submissions,
     uid_of,
 )
@@ -107,16 +105,6 @@ def valid_submissions(
     """
     found = submissions(items, state.job_context())
     return valid(state, found if keep_status else map(_without_status, found))
-
-
-def plain_row(state: SchedulerState, items: Sequence[Any]) -> SubmittedWorkload | None:
-    """Return the next Workload from a single row that requires no further validation; `None` for any other items."""
-    if len(items) != 1 or type(items[0]) is not dict:
-        return None
-    prepared = question_of_row(items[0], state.covered)
-    if prepared is None:
-        return None
-    return SubmittedWorkload(from_plain_row(items[0], uid_of(state.count), state.now()), prepared=prepared)
 
 
 def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[SubmittedWorkload]:
@@ -401,10 +389,9 @@ def _resolved(state: SchedulerState, call: W) -> tuple[int, W]:
 def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:
     """Execute `Scheduler.submit`."""
     with session.change():
-        if (row := plain_row(session.state, items)) is not None:
-            with session.change():
-                return take_all(session, (row,))
         new = valid_submissions(session.state, items, keep_status=keep_status)
+        if all(one.job is None for one in new) and not keep_status:
+            return take_all(session, new)
         found = [resized(session.state, one) for one in new]
         changed = [one.changed for one in found if one.changed is not None]
         with session.change(several=keep_status and len(found) > 1):

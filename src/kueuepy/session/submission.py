@@ -87,7 +87,10 @@ def submissions(items: Iterable[Any], around: JobContext) -> Iterator[SubmittedW
         InvalidSpecError: An item is not a Workload, job or row, or it is a job without a queue name.
     """
     for item in _with_pods_together(items):
-        if isinstance(item, Workload):
+        if (prepared := question_of_row(item, around.covered)) is not None:
+            stamp = next(around.stamps) if around.stamps is not None else ()
+            yield SubmittedWorkload(from_plain_row(item, *stamp), prepared=prepared)
+        elif isinstance(item, Workload):
             yield SubmittedWorkload(item)
         elif isinstance(item, Mapping):
             yield from _mapping(item, around)
@@ -122,7 +125,7 @@ def _row(item: Mapping[str, Any], around: JobContext) -> Workload:
     return workload
 
 
-def question_of_row(item: dict[str, Any], covered: Callable[[str], Collection[str]]) -> Question | None:
+def question_of_row(item: Any, covered: Callable[[str], Collection[str]]) -> Question | None:
     """Return the workload of a row that requires no further validation; `None` for any other item.
 
     Args:
@@ -135,12 +138,7 @@ def question_of_row(item: dict[str, Any], covered: Callable[[str], Collection[st
 
 def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedWorkload]:
     if "kind" not in item and "apiVersion" not in item:
-        prepared = question_of_row(item, around.covered) if type(item) is dict else None
-        if prepared is not None:
-            stamp = next(around.stamps) if around.stamps is not None else ()
-            yield SubmittedWorkload(from_plain_row(item, *stamp), prepared=prepared)
-        else:
-            yield SubmittedWorkload(_row(item, around))
+        yield SubmittedWorkload(_row(item, around))
     elif item.get("kind") == "Workload":
         found = from_dict(item)
         assert isinstance(found, Workload)
