@@ -432,29 +432,20 @@ def edits(draw: DrawFn, cluster: Cluster) -> api.ClusterQueue | api.Cohort | api
     if isinstance(obj, api.Cohort):
         groups = _scaled(draw, obj.resource_groups, amounts)
         return msgspec.structs.replace(obj, resource_groups=groups, fair_sharing=_weight(draw))
+    cohorts = [cohort.name for cohort in cluster.cohorts]
     changes: list[Callable[[api.ClusterQueue], api.ClusterQueue]] = [
         lambda queue: msgspec.structs.replace(queue, resource_groups=_scaled(draw, queue.resource_groups, amounts)),
         lambda queue: msgspec.structs.replace(queue, preemption=_preemption(draw)),
         lambda queue: msgspec.structs.replace(queue, fair_sharing=_weight(draw)),
         lambda queue: _stopped(draw, queue),
-        lambda queue: _moved(draw, queue, cluster),
+        # A queue that has a cohort never loses it, because its limits require a cohort.
+        lambda queue: msgspec.structs.replace(queue, cohort_name=draw(st.sampled_from([queue.cohort_name, *cohorts]))),
     ]
     return draw(st.sampled_from(changes))(obj)
 
 
 def _stopped(draw: DrawFn, obj: Stoppable) -> Stoppable:
     return msgspec.structs.replace(obj, stop_policy=draw(st.sampled_from(("None", "Hold", "HoldAndDrain"))))
-
-
-def _moved(draw: DrawFn, queue: api.ClusterQueue, cluster: Cluster) -> api.ClusterQueue:
-    """Return the queue with a randomly chosen cohort.
-
-    A queue that has a cohort never loses it, because its limits require a cohort.
-    """
-    return msgspec.structs.replace(
-        queue,
-        cohort_name=draw(st.sampled_from([queue.cohort_name, *(cohort.name for cohort in cluster.cohorts)])),
-    )
 
 
 def _scaled(

@@ -101,9 +101,7 @@ class _Gauges:
 
     def _cluster_queue(self, view: ClusterQueueView) -> None:
         of = {"cluster_queue": view.name}
-        self._pending("pending_workloads", view.active, view.inadmissible, blocked=bool(view.why_inactive), of=of)
-        self._set("reserving_active_workloads", view.reserving, **of)
-        self._set("admitted_active_workloads", view.admitted, **of)
+        self._workloads("", view, blocked=bool(view.why_inactive), of=of)
         status = {"": "active", "Terminating": "terminating"}.get(view.why_inactive, "pending")
         for one in ("pending", "active", "terminating"):
             self._set("cluster_queue_status", one == status, **of, status=one)
@@ -156,9 +154,7 @@ class _Gauges:
     def _local_queue(self, view: LocalQueueView) -> None:
         of = {"name": view.name, "namespace": view.namespace}
         blocked = not (view.is_found and view.is_active)
-        self._pending("local_queue_pending_workloads", view.active, view.inadmissible, blocked=blocked, of=of)
-        self._set("local_queue_reserving_active_workloads", view.reserving, **of)
-        self._set("local_queue_admitted_active_workloads", view.admitted, **of)
+        self._workloads("local_queue_", view, blocked=blocked, of=of)
         self._set("local_queue_finished_workloads", view.finished, **of)
         status = str(view.runs and not blocked)
         for one in ("True", "False", "Unknown"):
@@ -172,10 +168,15 @@ class _Gauges:
             queue = view.cluster_queue
             self._set("local_queue_admission_fair_sharing_usage", view.consumed[0], **of, cluster_queue=queue)
 
-    def _pending(self, name: str, active: int, inadmissible: int, *, blocked: bool, of: dict[str, str]) -> None:
-        """Set the number of pending workloads; in an inactive queue, all workloads count as inadmissible."""
-        self._set(name, 0 if blocked else active, **of, status="active")
-        self._set(name, inadmissible + (active if blocked else 0), **of, status="inadmissible")
+    def _workloads(
+        self, prefix: str, view: ClusterQueueView | LocalQueueView, *, blocked: bool, of: dict[str, str]
+    ) -> None:
+        """Set the numbers of workloads; in an inactive queue, all pending workloads count as inadmissible."""
+        name, left = f"{prefix}pending_workloads", 0 if blocked else view.active
+        self._set(name, left, **of, status="active")
+        self._set(name, view.inadmissible + view.active - left, **of, status="inadmissible")
+        self._set(f"{prefix}reserving_active_workloads", view.reserving, **of)
+        self._set(f"{prefix}admitted_active_workloads", view.admitted, **of)
 
 
 def _units(resource: str, amount: int) -> float:
