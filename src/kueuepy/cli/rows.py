@@ -8,7 +8,7 @@ import msgspec
 from kueuepy.errors import KueueError, counted, verb
 from kueuepy.jobs import Submission
 from kueuepy.objects import Configuration, ResourceFlavor, Seconds, Timestamp, Workload
-from kueuepy.simulation.base import JobColumns
+from kueuepy.simulation.base import CENSORED, JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, is_known, keys_of
 from kueuepy.simulation.logs import ROW, read
 from kueuepy.simulation.read import Source
@@ -59,7 +59,8 @@ def rows_of(
     if complete is None:
         shapes, codes = shapes_of(table, tuple(flavors), dict(configuration.feature_gates or {}))
         found += [_submission(table, row, shapes[code]) for row, code in enumerate(codes.tolist())]
-        ignored = [name for name in found.table.names if name in SPANS[2:] or not is_known(name)]
+        # The column of unfinished jobs is no column of the file: the reader of a log adds it.
+        ignored = [own for own in found.table.names if own in SPANS[2:] or not (is_known(own) or own == CENSORED)]
         if ignored:
             found.notes += (f"{name}: {', '.join(ignored)}: {verb(len(ignored), 'are')} ignored here",)
 

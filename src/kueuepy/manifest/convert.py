@@ -181,19 +181,19 @@ def object_name(doc: Mapping[str, Any]) -> str:
 
 CONFIG_GROUP = "config.kueue.x-k8s.io"
 _OWN_NAMESPACE = "kueue-system"
-_TIMEOUT = {"v1beta1": "5m", "v1beta2": "30m"}
+_PODS_READY_TIMEOUT = {"v1beta1": "5m", "v1beta2": "30m"}
 # First minor release in which waitForPodsReady is on if a v1beta2 file does not contain it (#11855).
 _WAITS_SINCE = 19
-_BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+_BOTH_STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 # Sections that turn a feature on: by their field `enable` in v1beta1, by their presence in v1beta2.
-_SECTIONS = ("waitForPodsReady", "fairSharing")
+_SWITCHED_SECTIONS = ("waitForPodsReady", "fairSharing")
 
-_OTHERS = """
+_OTHER_FIELDS = """
     apiVersion kind metadata webhook leaderElection metrics health pprofBindAddress controller tls
     internalCertManagement clientConnection objectRetentionPolicies visibilityServer
     queueVisibility
 """
-_OTHERS_IN = {
+_OTHER_FIELDS_IN = {
     "multiKueue": "externalFrameworks clusterProfile",
     "integrations": "externalFrameworks podOptions labelKeysToCopy",
 }
@@ -203,10 +203,10 @@ _OTHERS_IN = {
 def _schema() -> Schema:
     """Return the schema of the configuration file: the fields of the class, and those that are not stored."""
     own = schema_of_class(Configuration)
-    found = with_fields(own, namespace=STRING, **dict.fromkeys(_OTHERS.split(), ANY))
-    for name, others in _OTHERS_IN.items():
+    found = with_fields(own, namespace=STRING, **dict.fromkeys(_OTHER_FIELDS.split(), ANY))
+    for name, others in _OTHER_FIELDS_IN.items():
         found = with_fields(found, **{name: with_fields(own.properties[name], **dict.fromkeys(others.split(), ANY))})
-    return with_fields(found, **{name: with_fields(own.properties[name], enable=FLAG) for name in _SECTIONS})
+    return with_fields(found, **{name: with_fields(own.properties[name], enable=FLAG) for name in _SWITCHED_SECTIONS})
 
 
 def read_configuration(
@@ -218,11 +218,11 @@ def read_configuration(
         The Configuration and the namespace of Kueue's manager, or `None` if `findings` contains problems.
     """
     version = str(doc.get("apiVersion")).rpartition("/")[2]
-    if version not in _TIMEOUT:
+    if version not in _PODS_READY_TIMEOUT:
         findings.problem(("apiVersion",), f'"{doc.get("apiVersion")}" is not known; it must be v1beta1 or v1beta2')
         return None
     doc = conform(_schema(), {**doc, "resources": _with_texts(doc.get("resources"))}, (), findings)
-    for name in _SECTIONS if version == "v1beta2" else ():
+    for name in _SWITCHED_SECTIONS if version == "v1beta2" else ():
         if "enable" in part(doc, name):
             findings.odd((name, "enable"), f"unknown field in v1beta2; {name} is on where it is present", "left out")
     if findings.problems:
@@ -233,7 +233,7 @@ def read_configuration(
     is_off = part(doc, "featureGates").get("DisableWaitForPodsReady") is True or not is_given
     wait = None if is_off or not _is_on(doc, "waitForPodsReady", version) else _wait(doc, version)
     # Without a default in v1beta2, absent strategies are an error that the rules report.
-    fair = part(doc, "fairSharing").get("preemptionStrategies") or (_BOTH if version == "v1beta1" else ())
+    fair = part(doc, "fairSharing").get("preemptionStrategies") or (_BOTH_STRATEGIES if version == "v1beta1" else ())
     has_fair = "fairSharing" in doc and _is_on(doc, "fairSharing", version)
     selector = LabelSelectorRequirement(NAMESPACE_NAME_LABEL, "NotIn", ("kube-system", namespace))
     fields |= {"waitForPodsReady": wait, "version": of_release}
@@ -255,7 +255,7 @@ def _wait(doc: Body, version: str) -> Body:
     """Return the section waitForPodsReady with its defaults."""
     given = {name: value for name, value in part(doc, "waitForPodsReady").items() if name != "enable"}
     is_unset = "timeout" not in given or (version == "v1beta2" and not parse_duration(given["timeout"]))
-    timeout = _TIMEOUT[version] if is_unset else given["timeout"]
+    timeout = _PODS_READY_TIMEOUT[version] if is_unset else given["timeout"]
     recovery = given.get("recoveryTimeout", timeout)
     found = {"blockAdmission": version == "v1beta1", **given, "timeout": timeout}
     return {**found, "recoveryTimeout": recovery if parse_duration(recovery) else None}
@@ -316,7 +316,7 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
 
 
 OPERATOR = "kueue.openshift.io"
-_NAMESPACE = "openshift-kueue-operator"
+_OPERATOR_NAMESPACE = "openshift-kueue-operator"
 _OPERATORS_FRAMEWORKS = {"batchjob": "batch/job"} | {name.rpartition("/")[2]: name for name in FRAMEWORKS}
 # The fields of a requeuing strategy, by the operator's names.
 _REQUEUING = {
@@ -339,7 +339,7 @@ def configuration_of(doc: Body) -> Body:
         {
             "apiVersion": "config.kueue.x-k8s.io/v1beta2",
             "kind": "Configuration",
-            "namespace": _NAMESPACE,
+            "namespace": _OPERATOR_NAMESPACE,
             "integrations": {"frameworks": [_OPERATORS_FRAMEWORKS.get(name.lower(), name) for name in names]},
             "managedJobsNamespaceSelector": {"matchLabels": {f"{OPERATOR}/managed": "true"}},
             "manageJobsWithoutQueueName": part(config, "workloadManagement").get("labelPolicy") == "None",

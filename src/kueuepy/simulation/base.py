@@ -444,14 +444,14 @@ def _text(name: str, value: Any) -> Any:
     return f"{value / _GIB:.4g}" if name in _UNITS else value
 
 
-COLUMN = "censored"
+CENSORED = "censored"
 # The number of samples that are drawn for a job before the rest of its runtime is drawn without its past.
 _TRIES = 64
 
 
 def censored_rows(table: JobColumns) -> Flags:
     """Return a mask of the jobs whose runtime is only a lower bound."""
-    column = table[COLUMN] if COLUMN in table.names else None
+    column = table[CENSORED] if CENSORED in table.names else None
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
         return np.zeros(len(table), bool)
     return np.asarray(np.nan_to_num(column) != 0)
@@ -466,8 +466,8 @@ def expect_complete(table: JobColumns) -> None:
     left = int(censored_rows(table).sum())
     if left:
         raise InvalidSpecError(
-            f"jobs: {counted(left, 'job')} had not finished when observed (column {COLUMN}), so the runtime is only a "
-            'lower bound; simulate(censored=...) or Jobs.complete(...) must get "drop", "exponential" or a distribution'
+            f"jobs: {counted(left, 'job')} had not finished when observed (column {CENSORED}), so the runtime is only "
+            'a lower bound; simulate(censored=...) or Jobs.complete(...) must get "drop", "exponential" or a distribution'
         )
 
 
@@ -491,7 +491,7 @@ def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
         runtime[chosen] = _beyond(how, runtime[chosen], seed)
     else:
         raise InvalidSpecError(f'censored: {how!r:.99}; it must be "drop", "exponential" or a distribution')
-    return table._changed(runtime=runtime, **{COLUMN: np.zeros(len(table), bool)})  # noqa: SLF001 - same package
+    return table._changed(runtime=runtime, **{CENSORED: np.zeros(len(table), bool)})  # noqa: SLF001 - same package
 
 
 def _means(table: JobColumns, rows: Flags) -> dict[int, float]:

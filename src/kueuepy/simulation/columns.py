@@ -28,11 +28,11 @@ from kueuepy.tables.kinds import (
     whole,
 )
 
-_LENGTH = 253
-_OTHER = re.compile(r"[^a-z0-9.-]+")
-_DOTS = re.compile(r"-*\.[-.]*")
+_NAME_LENGTH = 253
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
+_DOTS_IN_NAMES = re.compile(r"-*\.[-.]*")
 # In names between NUL characters: a character that is not allowed, or a dash or dot that is not between two others.
-_ODD = re.compile(r"[^a-z0-9.\0-]|[.\0-]{2}")
+_IRREGULAR = re.compile(r"[^a-z0-9.\0-]|[.\0-]{2}")
 
 Change = tuple[str, str, str, int]
 """A column, a name in it, the replacement, and the number of rows."""
@@ -65,7 +65,11 @@ def _are_plain(names: list[str]) -> bool:
     """Return whether all names are certainly valid, by checking all characters at once."""
     # One search in the text of all names is much faster than a regular expression for each name.
     text = "\0".join(["", *names, ""])
-    return not _ODD.search(text) and text.count("\0") == len(names) + 1 and max(map(len, names), default=1) <= _LENGTH
+    return (
+        not _IRREGULAR.search(text)
+        and text.count("\0") == len(names) + 1
+        and max(map(len, names), default=1) <= _NAME_LENGTH
+    )
 
 
 def _parts(column: str, name: str) -> list[str]:
@@ -96,8 +100,8 @@ def valid_name(name: str, other: str = "job") -> str:
     >>> valid_name("My Job_1"), valid_name("___")
     ('my-job-1', 'job')
     """
-    text = _DOTS.sub(".", _OTHER.sub("-", name.strip().lower()).strip("-."))
-    return text[:_LENGTH].strip("-.") or other
+    text = _DOTS_IN_NAMES.sub(".", _NOT_IN_NAMES.sub("-", name.strip().lower()).strip("-."))
+    return text[:_NAME_LENGTH].strip("-.") or other
 
 
 def cleaned(jobs: Columns) -> tuple[dict[str, Any], list[Change]]:
@@ -153,7 +157,7 @@ def _numbered(name: str, taken: set[str], numbers: dict[str, int]) -> str:
     """Return a name that is not taken, with the next number for its name, and add it to the names that are taken."""
     number = numbers.get(name, 2)
     # 12 characters are enough for a dash and any number of a row.
-    while (found := f"{name[: _LENGTH - 12]}-{number}") in taken:
+    while (found := f"{name[: _NAME_LENGTH - 12]}-{number}") in taken:
         number += 1
     numbers[name] = number + 1  # the search for the next name does not begin again
     taken.add(found)

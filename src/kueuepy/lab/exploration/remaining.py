@@ -12,7 +12,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods
 from kueuepy.objects import LONGEST, SECOND, Workload
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-from kueuepy.simulation.base import COLUMN, JobColumns, censored_rows
+from kueuepy.simulation.base import CENSORED, JobColumns, censored_rows
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Distribution, Empirical, distribution_of, draws
 from kueuepy.simulation.grouped import Groups
@@ -353,5 +353,5 @@ def _complete(table: JobColumns) -> JobColumns:
         for row, u in zip(rows.tolist(), draws(0, "censored", len(rows)).tolist(), strict=True):
             ran = max(int(runtime[row]), 0)
             runtime[row] = ran + known.remaining(queue.names[queue.codes[row]], ran / SECOND, u)
-    found = {name: table[name] for name in table.names if name != COLUMN}
+    found = {name: table[name] for name in table.names if name != CENSORED}
     return table._with({**found, "runtime": runtime})  # noqa: SLF001 - exact
