@@ -466,8 +466,9 @@ def expect_complete(table: JobColumns) -> None:
     left = int(censored_rows(table).sum())
     if left:
         raise InvalidSpecError(
-            f"jobs: {counted(left, 'job')} had not finished when observed (column {CENSORED}), so the runtime is only "
-            'a lower bound; simulate(censored=...) or Jobs.complete(...) must get "drop", "exponential" or a distribution'
+            f"jobs: {counted(left, 'job')} had not finished when observed (column {CENSORED}), so the runtime is "
+            'only a lower bound; simulate(censored=...) or Jobs.complete(...) must get "drop", "exponential" or '
+            "a distribution"
         )
 
 
