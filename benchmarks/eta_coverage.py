@@ -20,7 +20,7 @@ import kueuepy as kq
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.statistics import wilson
 from kueuepy.objects import SECOND
-from kueuepy.simulation.base import COLUMN, censored_rows
+from kueuepy.simulation.base import CENSORED, censored_rows
 
 # Jobs that wait for less than a minute are excluded, because their estimate is trivial.
 LEAST_SECONDS = 60.0
@@ -118,7 +118,7 @@ def _known_at(result: kq.Result, log: kq.Jobs, until: float) -> kq.Jobs:
     ran = np.where(np.isfinite(end), np.clip(until - (end - runtime), 0, runtime), 0)
     exact = known.exact()
     runtimes = np.where(unfinished, ran, exact["runtime"] / SECOND)
-    return kq.Jobs._like(exact.assign(runtime=runtimes, **{COLUMN: unfinished | censored_rows(exact)}))  # noqa: SLF001
+    return kq.Jobs._like(exact.assign(runtime=runtimes, **{CENSORED: unfinished | censored_rows(exact)}))  # noqa: SLF001
 
 
 def main(arguments: list[str]) -> None:
