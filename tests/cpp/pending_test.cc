@@ -24,7 +24,7 @@ class PendingTest : public testing::Test {
     Workload& workload = workloads_[id];
     workload.uid = std::to_string(100 - id.value());  // the later workload has the lower UID
     workload.spec = std::make_shared<WorkloadSpec>();
-    workload.cls = ClassId(cls);
+    workload.hash = ClassId(cls);
     workload.priority = priority;
     workload.queue_time = time;
     workload.local_queue = LocalQueueId(local);
@@ -188,7 +188,7 @@ TEST_F(PendingTest, AWorkloadIsTrackedThroughAChange) {
     queue_.by_usage = by_usage;
     const WorkloadId first = Add(0, 9, 1), second = Add(1, 5, 2);
     queue_.Update(Tables(), second, [&] {
-      workloads_[second].cls = ClassId(2);
+      workloads_[second].hash = ClassId(2);
       workloads_[second].priority = 10;
     });
     EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{second, first}));

@@ -28,11 +28,11 @@ TEST(Sentences, NamesAreAtKueuesPositions) {
 }
 
 TEST(Sentences, AnExternalTextCanEqualAMessage) {
-  EXPECT_TRUE(SameMessage(Quote("The workload is admitted"), Say(Sentence::kAdmitted)));
-  EXPECT_TRUE(SameMessage(Say(Sentence::kGated, {"x"}), Quote("Admission is gated by: x")));
-  EXPECT_FALSE(SameMessage(Say(Sentence::kGated, {"x"}), Quote("Admission is gated by: y")));
-  EXPECT_FALSE(SameMessage(Say(Sentence::kGated, {"x"}), Say(Sentence::kGated, {"y"})));
-  EXPECT_FALSE(SameMessage(Say(Sentence::kAdmitted), Say(Sentence::kJobFailed)));
+  EXPECT_TRUE(SameMessage(State(), Quote("The workload is admitted"), Say(Sentence::kAdmitted)));
+  EXPECT_TRUE(SameMessage(State(), Say(Sentence::kGated, {"x"}), Quote("Admission is gated by: x")));
+  EXPECT_FALSE(SameMessage(State(), Say(Sentence::kGated, {"x"}), Quote("Admission is gated by: y")));
+  EXPECT_FALSE(SameMessage(State(), Say(Sentence::kGated, {"x"}), Say(Sentence::kGated, {"y"})));
+  EXPECT_FALSE(SameMessage(State(), Say(Sentence::kAdmitted), Say(Sentence::kJobFailed)));
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ void AddProgress(const State& state, const Workload& workload, Mixer& mixer) {
   const NodeId queue = state.QueueOf(workload);
   mixer.Add(queue != kNoId && state.Queue(queue).generation > progress.generation);
   mixer.Add(std::min<int64_t>(state.scheduling_cycle - progress.cycle, 2));
-  mixer.Add(progress.cls == workload.cls);
+  mixer.Add(progress.cls == workload.hash);
   for (const auto& pod_set : progress.tried) {
     mixer.AddSet(pod_set, [&state](const auto& entry, Mixer& one) {
       one.Add(state.resource_names.Name(entry.first));
@@ -131,7 +131,7 @@ void AddWorkload(const State& state, WorkloadId id, Mixer& mixer) {
   if (workload.place == QueuePlace::kQueued || workload.place == QueuePlace::kDelayed) {
     const PendingQueue& pending = state.Queue(workload.queued).pending;
     mixer.Add(pending.IsInadmissible(state.workloads, id));
-    mixer.Add(pending.InadmissibleReason(workload.cls) != nullptr);
+    mixer.Add(pending.InadmissibleReason(workload.hash) != nullptr);
   }
   if (workload.devices) AddDevices(*workload.devices, mixer);
   if (workload.progress) AddProgress(state, workload, mixer);

@@ -19,7 +19,8 @@ bool IsQuiet(State& state) {
 }
 
 std::optional<Wait> FindWaitInQueue(const State& state, NodeId queue, ClassId cls) {
-  if (state.Queue(queue).pending.InadmissibleReason(cls) != nullptr) return Wait{queue, cls, 0};
+  if (state.Queue(queue).pending.InadmissibleReason(state.Class(cls).hash) != nullptr)
+    return Wait{queue, cls, 0};
   if (state.caches.refusals.Find(state.quota, queue, cls) == nullptr) return std::nullopt;
   return Wait{queue, cls, 1};
 }
@@ -70,12 +71,12 @@ std::optional<Wait> RetryAndFindWait(State& state, const Wait& before) {
 }
 
 bool HasOnlyBefore(const State& state, const Wait& wait, Time created) {
-  return state.Queue(wait.queue).pending.HasOnly(wait.cls, created);
+  return state.Queue(wait.queue).pending.HasOnly(state.Class(wait.cls).hash, created);
 }
 
 bool IsInadmissible(const State& state, const Wait& wait) {
   const PendingQueue& pending = state.Queue(wait.queue).pending;
-  return pending.active_count() == 0 && pending.InadmissibleReason(wait.cls) != nullptr;
+  return pending.active_count() == 0 && pending.InadmissibleReason(state.Class(wait.cls).hash) != nullptr;
 }
 
 int64_t CountPending(const State& state, NodeId queue) {

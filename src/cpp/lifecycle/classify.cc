@@ -1,5 +1,6 @@
 // Mirrors pkg/workload/workload.go:totalRequestsFromPodSets, computeSchedulingHash (kueue ff69552e79).
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
@@ -85,13 +86,18 @@ Made Make(State& state, const Workload& workload, const Namespace& space) {
   return made;
 }
 
-// Returns the key that identifies the class.
-std::string KeyOf(const State& state, const Made& made, const Namespace& space) {
+enum class Key { kOfClass, kOfHash };
+
+// Returns the key that identifies the class, or the scheduling hash. The key of a hash is that of the class
+// that has nothing which the hash leaves out; most classes are of this kind.
+std::string KeyOf(const State& state, const Made& made, const Namespace& space, Key kind) {
+  const bool whole = kind == Key::kOfClass;
   std::string key = absl::StrCat(made.cls.priority, ";");
   for (size_t i = 0; i < made.cls.pod_sets.size(); ++i) {
     const PodSetSpec& pod_set = made.cls.pod_sets[i];
     const PodSetTotals& totals = made.cls.totals[i];
-    absl::StrAppend(&key, totals.count, ";", pod_set.count, ";", pod_set.min_count.value_or(-1), ";");
+    absl::StrAppend(&key, totals.count, ";", whole ? pod_set.count : totals.count, ";",
+                    pod_set.min_count.value_or(-1), ";");
     Append(key, pod_set.name);
     Append(key, pod_set.group);
     Append(key, pod_set.topology_request);
@@ -101,9 +107,27 @@ std::string KeyOf(const State& state, const Made& made, const Namespace& space) 
       absl::StrAppend(&key, amount, ";");
     }
   }
-  Append(key, made.cls.resource_error);
-  if (!made.cls.adjusted.empty()) Append(key, space.name);
+  Append(key, whole ? made.cls.resource_error : "");
+  if (whole && !made.cls.adjusted.empty()) Append(key, space.name);
   return key;
+}
+
+// Adds a class to the table. Sets its scheduling hash to the first class with the same one, which has the key
+// of the hash or, if something is left out in it, a second key.
+ClassId AddClass(State& state, Made& made, const std::string& key, const std::string& hash_key) {
+  const ClassId id = state.classes.NextId();
+  const std::string second_key = "=" + hash_key;
+  ClassId first = state.class_of_key.Find(hash_key);
+  if (first == kNoId) first = state.class_of_key.Find(second_key);
+  made.cls.hash = first == kNoId ? id : std::as_const(state).Class(first).hash;
+  if (first == kNoId && key != hash_key) state.class_of_key.Set(second_key, id);
+  state.class_of_key.Set(key, id);
+  // The class keeps its template alive, so the address is not reused.
+  if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {
+    state.caches.classes.Edit()[made.cls.pod_sets[0].pod_template.get()].push_back(id);
+  }
+  state.classes.push_back(std::move(made.cls));
+  return id;
 }
 
 int64_t PriorityOf(const State& state, const WorkloadSpec& spec) {
@@ -118,6 +142,7 @@ bool IsKnown(State& state, Workload& workload, const Namespace& space) {
   workload.cls = workload.Status().reclaimable.empty()
                      ? KnownByTemplate(state, *workload.spec, workload.priority, charges, space)
                      : kNoId;
+  if (workload.cls != kNoId) workload.hash = std::as_const(state).Class(workload.cls).hash;
   return workload.cls != kNoId;
 }
 
@@ -137,24 +162,18 @@ void Classify(State& state, WorkloadId id) {
   const Namespace& space = SpaceOf(state, workload);
   if (IsKnown(state, workload, space)) return;
   Made made = Make(state, workload, space);
-  const std::string key = KeyOf(state, made, space);
+  const std::string key = KeyOf(state, made, space, Key::kOfClass);
   workload.cls = state.class_of_key.Find(key);
-  if (workload.cls == kNoId) {
-    workload.cls = state.classes.NextId();
-    state.class_of_key.Set(key, workload.cls);
-    // The class keeps its template alive, so the address is not reused.
-    if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {
-      state.caches.classes.Edit()[made.cls.pod_sets[0].pod_template.get()].push_back(workload.cls);
-    }
-    state.classes.push_back(std::move(made.cls));
-  }
+  if (workload.cls == kNoId)
+    workload.cls = AddClass(state, made, key, KeyOf(state, made, space, Key::kOfHash));
+  workload.hash = state.Class(workload.cls).hash;
 }
 
 void ClassifyHypothetical(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const Namespace& space = SpaceOf(state, workload);
   if (IsKnown(state, workload, space)) return;
-  workload.cls = state.classes.NextId();
+  workload.cls = workload.hash = state.classes.NextId();
   state.classes.push_back(Make(state, workload, space).cls);
 }
 
@@ -169,7 +188,7 @@ TemporaryClass::TemporaryClass(State& state, WorkloadId id)
 
 TemporaryClass::~TemporaryClass() {
   if (!is_needed_) return;
-  state_.At(id_).cls = kNoId;
+  state_.At(id_).cls = state_.At(id_).hash = kNoId;
   state_.At(id_).priority = priority_;
   state_.classes.resize(classes_);
 }

@@ -31,7 +31,7 @@ Write SetCondition(State& state, Workload& workload, ConditionType type, bool st
     if (condition.type != type) continue;
     const bool flips = condition.status != status, moves_on = condition.generation != workload.generation;
     condition.generation = workload.generation;
-    if (!flips && condition.reason == reason && SameMessage(condition.message, message))
+    if (!flips && condition.reason == reason && SameMessage(state, condition.message, message))
       return moves_on ? Write::kGeneration : Write::kNone;
     condition.status = status;
     condition.reason = reason;

@@ -147,14 +147,15 @@ bool ReconcileCounted(State& state, WorkloadId id) {
 }
 
 // Compares the fields that the reconciliation of a pending workload may change.
-bool SameStatus(const Workload& workload, const std::shared_ptr<const StatusDetails>& status,
+bool SameStatus(const State& state, const Workload& workload,
+                const std::shared_ptr<const StatusDetails>& status,
                 const absl::InlinedVector<Condition, 3>& conditions) {
   if (workload.status != status || workload.conditions.size() != conditions.size()) return false;
-  return std::all_of(conditions.begin(), conditions.end(), [&workload](const Condition& before) {
+  return std::all_of(conditions.begin(), conditions.end(), [&](const Condition& before) {
     const Condition* now = workload.Find(before.type);
     return now != nullptr && now->status == before.status && now->reason == before.reason &&
            now->transition == before.transition && now->generation == before.generation &&
-           SameMessage(now->message, before.message);
+           SameMessage(state, now->message, before.message);
   });
 }
 
@@ -168,8 +169,8 @@ bool ReconcileWithDevices(State& state, WorkloadId id) {
   const absl::InlinedVector<Condition, 3> without = state.At(id).conditions;
   const bool changed = ReconcileCounted(state, id);
   Workload& workload = state.At(id);
-  const bool wrote = !SameStatus(workload, status, without);
-  if (wrote && !SameStatus(workload, status, before)) return changed;
+  const bool wrote = !SameStatus(state, workload, status, without);
+  if (wrote && !SameStatus(state, workload, status, before)) return changed;
   workload.conditions = before;
   return changed && !wrote;
 }

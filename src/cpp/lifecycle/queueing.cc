@@ -83,7 +83,7 @@ void Place(State& state, WorkloadId id, bool changed) {
     pending.Insert(state.pending_tables(), id, PendingQueue::As::kDelayed);
   } else if (state.Queue(node).spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO &&
              state.config.gates.scheduling_equivalence_hashing &&
-             pending.InadmissibleReason(workload.cls) != nullptr) {
+             pending.InadmissibleReason(workload.hash) != nullptr) {
     pending.Insert(state.pending_tables(), id, PendingQueue::As::kInadmissible);
   } else {
     Activate(state, id);
@@ -247,7 +247,7 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
     return false;
   const Reason kept =
       quota_reserved_reason == Reason::kEmpty ? Reason::kPendingEvaluation : quota_reserved_reason;
-  pending.MarkInadmissible(state.pending_tables(), workload.cls, kept);
+  pending.MarkInadmissible(state.pending_tables(), workload.hash, kept);
   return false;
 }
 
@@ -300,8 +300,10 @@ void RemoveFromLocalQueue(State& state, LocalQueueId local_id, Progress progress
   for (WorkloadId id : state.Living()) {
     Workload& workload = state.At(id);
     if (workload.local_queue != local_id) continue;
+    // A head that is not in the list of its LocalQueue again stays in flight.
+    const bool stays = workload.place == QueuePlace::kInflight && !workload.listed;
     if (progress == Progress::kForgotten) workload.listed = false;
-    if (workload.queued == kNoId) continue;
+    if (workload.queued == kNoId || stays) continue;
     std::shared_ptr<const ScanProgress> kept = workload.progress;
     RemoveFromQueue(state, id);
     if (progress == Progress::kKept) workload.progress = std::move(kept);

@@ -25,7 +25,7 @@ const Reason* BypassReason(const State& state, WorkloadId id) {
   if (workload.queued == kNoId || workload.place == QueuePlace::kInflight) return nullptr;
   const PendingQueue& pending = state.Queue(workload.queued).pending;
   if (!pending.IsInadmissible(state.workloads, id)) return nullptr;
-  return pending.InadmissibleReason(workload.cls);
+  return pending.InadmissibleReason(workload.hash);
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ struct Said {
 struct Refused {
   ClassId cls;
   absl::InlinedVector<PodSetRefusals, 1> pod_sets;
-  int pending_preemptions = 0;
+  int pending_preemptions = 0;  // Negative: the number of preemptions that failed.
 };
 bool operator==(const Refused& a, const Refused& b);
 struct ReservedIn {

@@ -109,7 +109,7 @@ struct ScanProgress {
   std::vector<absl::InlinedVector<std::pair<ResourceId, int>, 2>> tried;
   int64_t generation = 0;
   int64_t cycle = 0;
-  ClassId cls = kNoId;
+  ClassId cls = kNoId;  // Workload::hash.
 };
 
 enum class CheckState : uint8_t { kPending, kReady, kRetry, kRejected };
@@ -209,6 +209,7 @@ struct Workload {
   // (pkg/cache/queue/manager.go:workloadAssignedQueues).
   LocalQueueId assigned = kNoId;
   ClassId cls = kNoId;
+  ClassId hash = kNoId;  // EquivalenceClass::hash of the class.
   int64_t priority = 0;  // Effective priority.
   Time created = 0;
   Time queue_time = 0;  // Timestamp used for queue ordering.

@@ -139,7 +139,8 @@ class FieldLists {
                pods_ready, unhealthy_nodes, job_stops_at, dispatched)
   KUEUE_RECORD(Workload, serial, name, uid, spec, local_queue, assigned, cls, priority, created, queue_time,
                conditions, admission, charged, charged_place, usage, queued, place, owned_by_single_pod,
-               deleted, listed, evaluated, dirty_place, generation, progress, status, topology_usage, devices)
+               deleted, listed, evaluated, dirty_place, generation, progress, status, topology_usage, devices,
+               hash)
   KUEUE_RECORD(WorkloadTable::Listed, serial, id)
   KUEUE_RECORD(WorkloadTable, places, free, roll, next, living)
 
@@ -188,7 +189,7 @@ class FieldLists {
   KUEUE_RECORD(LocalQueue, ns, name, namespace_id, exists, stop_policy, cluster_queue, fair_weight)
   KUEUE_RECORD(Namespace, name, exists, labels, limit_ranges)
   KUEUE_RECORD(EquivalenceClass, priority, pod_sets, totals, devices, adjusted, resource_error,
-               can_be_partially_admitted)
+               can_be_partially_admitted, hash)
   KUEUE_RECORD(ResourceFlavorState, spec)
   KUEUE_RECORD(AdmissionCheckState, exists, spec)
   KUEUE_RECORD(LedgerEntry, exists, is_sampled, history, consumed, penalties, last_update)

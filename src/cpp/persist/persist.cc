@@ -26,6 +26,16 @@ Schemas ReadSchemas(MsgpackReader& in) {
   return schemas;
 }
 
+// Earlier releases did not save scheduling hashes.
+void AddHashes(State& state) {
+  for (ClassId id : state.classes.Ids()) {
+    if (state.Class(id).hash == kNoId) state.classes[id].hash = id;
+  }
+  for (WorkloadId id : state.workloads.Ids()) {
+    if (state.At(id).hash == kNoId) state.At(id).hash = state.At(id).cls;
+  }
+}
+
 }  // namespace
 
 std::string SaveState(const State& state) {
@@ -69,6 +79,7 @@ absl::StatusOr<State> LoadState(absl::string_view text) {
         absl::StrCat("saved state: ", archive.unknown(), " is unknown; a later release has written it"));
   }
   if (!archive.in().ok() || !archive.in().AtEnd()) return Broken("it ends early or is damaged");
+  AddHashes(state);
   if (const std::string broken = BrokenReference(state); !broken.empty()) return Broken(broken);
   return state;
 }

@@ -247,6 +247,7 @@ class References : private ReferenceCheck {
   void CheckClass(const EquivalenceClass& cls) {
     for (const PodSetSpec& pod_set : cls.pod_sets) Expect(pod_set.pod_template != nullptr, "pod sets");
     Expect(cls.totals.size() == cls.pod_sets.size(), "totals");
+    Expect(In(cls.hash, state_.classes), "classes");
     Expect(cls.adjusted.empty() || cls.adjusted.size() == cls.pod_sets.size(), "totals");
     for (const PodSetTotals& totals : cls.totals) {
       for (const auto& [resource, amount] : totals.requests) Expect(IsResource(resource), "totals");

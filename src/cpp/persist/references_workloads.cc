@@ -120,7 +120,7 @@ class WorkloadReferences : private ReferenceCheck {
       See(item.workload, node, QueuePlace::kQueued);
       if (!broken_.empty()) return;
       const Workload& workload = state_.At(item.workload);
-      Expect(workload.cls == bucket.cls && workload.local_queue == bucket.local_queue &&
+      Expect(workload.hash == bucket.cls && workload.local_queue == bucket.local_queue &&
                  workload.queue_time == item.time,
              "buckets");
       Expect(&item == run.begin() || (&item)[-1].time <= item.time, "order of pending workloads");
@@ -174,6 +174,7 @@ class WorkloadReferences : private ReferenceCheck {
       const Workload& workload = state_.workloads[id];
       Expect(In(workload.local_queue, state_.local_queues), "workloads");
       Expect(InOrNone(workload.cls, state_.classes), "classes of workloads");
+      Expect(InOrNone(workload.hash, state_.classes), "classes of workloads");
       Expect(InOrNone(workload.queued, state_.queues), "queues of workloads");
       Expect((workload.place == QueuePlace::kNowhere) == (seen_[id] == 0), "pending workloads");
       Expect(workload.charged == kNoId || IsCharged(workload, id), "charged workloads");

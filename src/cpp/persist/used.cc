@@ -80,6 +80,7 @@ class Marking {
 
   // Marks the ids to which classes and flavor resources refer, and the ids that always exist.
   void MarkNames(const State& state) {
+    for (ClassId id : marks_.All<ClassId>()) marks_(state.Class(id).hash);
     for (ClassId id : marks_.All<ClassId>()) WalkIds(marks_, state.Class(id));
     for (FlavorResourceId fr : marks_.All<FlavorResourceId>()) {
       marks_(state.flavor_resources[fr].first);

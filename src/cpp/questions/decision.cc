@@ -140,7 +140,7 @@ DecisionRecord Asked(const State& state, const Entry& entry) {
   record.reason =
       record.verdict == Verdict::kAdmitted ? Reason::kQuotaReserved : Reason::kWaitingForPreemptedWorkloads;
   if (record.verdict == Verdict::kPreempting)
-    record.message = PendingPreemptions(entry, state.At(entry.workload).cls);
+    record.message = PendingPreemptions(entry, state.At(entry.workload).cls, 0);
   record.admission = AdmissionBy(state, entry);
   return record;
 }

@@ -63,7 +63,7 @@ class PendingQueueInspector {
       const std::string& key = Key(item.workload);
       into.push_back(item.workload);
       Expect(workload.place == QueuePlace::kQueued, key, " is in a bucket but not placed as queued");
-      Expect(workload.cls == bucket.cls, key, " is in a bucket of another class");
+      Expect(workload.hash == bucket.cls, key, " is in a bucket of another class");
       Expect(workload.local_queue == bucket.local_queue, key, " is in a bucket of another LocalQueue");
       Expect(workload.priority == bucket.priority, key, " is in a bucket of another priority");
       Expect(workload.queue_time == item.time, key, " waits with an outdated timestamp");

@@ -20,11 +20,11 @@ bool GoesBefore(const Workload& a, const Workload& b) {
 }
 
 int32_t PendingQueue::BucketOf(const Workload& workload) {
-  const std::pair<ClassId, LocalQueueId> key(workload.cls, workload.local_queue);
+  const std::pair<ClassId, LocalQueueId> key(workload.hash, workload.local_queue);
   if (const auto known = bucket_of_.find(key); known != bucket_of_.end()) return known->second;
   if (buckets_.size() == buckets_.capacity()) MakeRoom();
   Bucket bucket;
-  bucket.cls = workload.cls;
+  bucket.cls = workload.hash;
   bucket.local_queue = workload.local_queue;
   bucket.priority = workload.priority;
   buckets_.push_back(std::move(bucket));
@@ -130,7 +130,7 @@ void PendingQueue::ListAsInadmissible(int32_t index) {
 }
 
 const PendingQueue::Bucket& PendingQueue::FindBucket(const Workload& workload) const {
-  return buckets_[Index(bucket_of_.at({workload.cls, workload.local_queue}))];
+  return buckets_[Index(bucket_of_.at({workload.hash, workload.local_queue}))];
 }
 
 bool PendingQueue::IsInadmissible(const WorkloadTable& workloads, WorkloadId id) const {
@@ -358,8 +358,8 @@ std::map<ClassId, std::pair<int, int>> PendingQueue::CountByClass(const Workload
     active += static_cast<int>(bucket.active.size());
     inadmissible += static_cast<int>(bucket.inadmissible.size());
   }
-  for (WorkloadId id : delayed_) ++counts[At(workloads, id).cls].second;
-  if (inflight_ != kNoId) ++counts[At(workloads, inflight_).cls].first;
+  for (WorkloadId id : delayed_) ++counts[At(workloads, id).hash].second;
+  if (inflight_ != kNoId) ++counts[At(workloads, inflight_).hash].first;
   return counts;
 }
 

@@ -122,7 +122,7 @@ class PendingQueue {
   friend class FieldLists;             // persist/field_lists.h
   friend class PendingQueueInspector;  // queue/check.cc
   struct Bucket {
-    ClassId cls;
+    ClassId cls;  // Workload::hash of its workloads, as everywhere in this class.
     LocalQueueId local_queue;
     int64_t priority;
     WorkloadRun active, inadmissible;

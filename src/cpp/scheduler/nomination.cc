@@ -85,7 +85,11 @@ bool Nomination::Refuses(Entry& entry) {
     entry.quota_reserved_reason = Reason::kSuspended;
     return true;
   }
-  if (HasFailedChecks(workload)) {
+  // All checks were ready when the second pass for a delayed topology was requested, and it uses that
+  // snapshot.
+  const bool were_ready =
+      entry.second_pass > 0 && HasPendingTopology(workload) && workload.Status().unhealthy_nodes.empty();
+  if (!were_ready && HasFailedChecks(workload)) {
     entry.inadmissibility = Inadmissibility::Kind::kFailedChecks;
     entry.message = Say(Sentence::kFailedChecks);
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
@@ -110,7 +114,7 @@ bool Nomination::Refuses(Entry& entry) {
 bool Nomination::IsProgressOutdated(const Workload& workload, NodeId queue) const {
   const ScanProgress& progress = *workload.progress;
   if (state_.config.gates.flavor_fungibility_preserve_scan_progress) {
-    if (state_.config.gates.scheduling_equivalence_hashing && progress.cls != workload.cls) return true;
+    if (state_.config.gates.scheduling_equivalence_hashing && progress.cls != workload.hash) return true;
     if (state_.scheduling_cycle - progress.cycle <= 1) return false;
   }
   return std::as_const(state_).Queue(queue).generation > progress.generation;
@@ -338,7 +342,7 @@ void Nomination::SetProgress(const Entry& entry) {
   auto progress = std::make_shared<ScanProgress>();
   progress->generation = std::as_const(state_).Queue(entry.queue).generation;
   progress->cycle = state_.scheduling_cycle;
-  progress->cls = workload.cls;
+  progress->cls = workload.hash;
   for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
     progress->tried.emplace_back();
     for (const FlavorChoice& choice : pod_set.flavors) {

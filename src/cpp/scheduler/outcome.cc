@@ -85,24 +85,26 @@ std::shared_ptr<const Admission> AdmissionOf(State& state, const Entry& entry, c
 
 }  // namespace
 
-Message PendingPreemptions(const Entry& entry, ClassId cls) {
+Message PendingPreemptions(const Entry& entry, ClassId cls, int failed) {
   Refused facts;
   if (entry.message) facts = std::get<Refused>(*entry.message);
   facts.cls = cls;
-  facts.pending_preemptions = static_cast<int>(entry.targets.size());
+  const int pending = static_cast<int>(entry.targets.size()) - failed;
+  facts.pending_preemptions = pending > 0 ? pending : -failed;
   return std::make_shared<const MessageBody>(std::move(facts));
 }
 
 void Outcome::Preempt(State& state, const Entry& entry, const Target& target) {
   const Workload& preemptor = state_.At(entry.workload);
   Workload& victim = state.At(target.workload);
-  if (victim.IsEvicted() || victim.charged == kNoId) return;
+  // A workload that finished or was deactivated while the cycle was blocked still has its admission.
+  if (victim.IsEvicted() || victim.deleted || victim.admission == nullptr) return;
   PreemptedBy by{preemptor.serial,
                  preemptor.uid,
                  preemptor.spec->job_uid,
                  target.reason,
                  PathOf(state.forest(), entry.queue),
-                 PathOf(state.forest(), victim.charged)};
+                 PathOf(state.forest(), victim.admission->cluster_queue)};
   const Message message = std::make_shared<const MessageBody>(std::move(by));
   SetCondition(state, victim, ConditionType::kPreempted, true, ReasonOf(target.reason), message);
   if (IsAssignedAgain(target.workload) && !IsWritten(target.workload)) {
@@ -138,7 +140,9 @@ void Outcome::IssuePreemptions(Entry& entry) {
   const Workload& preemptor = state_.At(entry.workload);
   nomination_.PreemptorOf(entry.queue).KeepCandidates();
   bool writes = false;
+  int failed = 0;  // Preemptions of workloads that were deleted while the cycle was blocked.
   for (const Target& target : entry.targets) {
+    if (live_.At(target.workload).deleted) ++failed;
     if (IsWritten(target.workload)) {
       if (entry.decided) late_.emplace_back(&entry, target);
       continue;
@@ -148,8 +152,10 @@ void Outcome::IssuePreemptions(Entry& entry) {
     if (IsResumed() && entry.decided) Preempt(live_, entry, target);
   }
   if (writes) written_ = assigned_again_.size();
-  entry.message = PendingPreemptions(entry, preemptor.cls);
-  entry.requeue_reason = RequeueReason::kPendingPreemption;
+  entry.message = PendingPreemptions(entry, preemptor.cls, failed);
+  const bool all_failed = failed == static_cast<int>(entry.targets.size());
+  entry.requeue_reason =
+      all_failed ? RequeueReason::kFailedAfterNomination : RequeueReason::kPendingPreemption;
   entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;
   state_.At(entry.workload).progress = nullptr;
 }

@@ -54,8 +54,9 @@ class Outcome {
   CycleResult result_;
 };
 
-// Returns the message of an entry whose preemption targets have not stopped yet.
-Message PendingPreemptions(const Entry& entry, ClassId cls);
+// Returns the message of an entry whose preemption targets have not stopped yet. `failed` of them could not
+// be preempted.
+Message PendingPreemptions(const Entry& entry, ClassId cls, int failed);
 
 }  // namespace kueue
 

@@ -111,9 +111,11 @@ struct Namespace {
   std::map<std::string, LimitRange> limit_ranges;
 };
 
-// An equivalence class: workloads that the scheduler treats as equal
-// (pkg/workload/workload.go:computeSchedulingHash).
+// An equivalence class: workloads that the scheduler treats as equal.
 struct EquivalenceClass {
+  // The first class with the same scheduling hash (pkg/workload/workload.go:computeSchedulingHash), in which
+  // neither the namespace nor a count without the reclaimable pods is included.
+  ClassId hash = kNoId;
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
   std::vector<PodSetTotals> totals;              // Requests of a pending workload, before admission.

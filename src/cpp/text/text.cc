@@ -52,8 +52,9 @@ struct Renderer {
   }
 
   static void AppendPending(const Refused& refused, std::string& text) {
-    if (refused.pending_preemptions == 0) return;
-    absl::StrAppend(&text, ". Pending the preemption of ", refused.pending_preemptions, " workload(s)");
+    const int pending = refused.pending_preemptions;
+    if (pending > 0) absl::StrAppend(&text, ". Pending the preemption of ", pending, " workload(s)");
+    if (pending < 0) absl::StrAppend(&text, ". Preempting ", -pending, " workload(s) failed, will retry.");
   }
 
   std::string operator()(const ReservedIn& reserved) const {

@@ -14,9 +14,8 @@ namespace kueue {
 std::string Render(const State& state, const Message& message);
 // Same, for a workload with these pod sets whose class need not exist any more.
 std::string Render(const State& state, const Message& message, const std::vector<PodSetSpec>& pod_sets);
-// Returns whether two messages have the same text. Messages whose texts cannot be compared without a state
-// are treated as different.
-bool SameMessage(const Message& a, const Message& b);
+// Returns whether two messages have the same text.
+bool SameMessage(const State& state, const Message& a, const Message& b);
 // Returns the text of one refusal within the message of a condition.
 std::string Render(const State& state, const Refusal& refusal);
 // Return the reason and the message of the Active condition of a ClusterQueue; empty while the ClusterQueue

@@ -294,6 +294,11 @@ ALWAYS_OPEN = (
         "ClusterQueue."
     ),
     (
+        "With fair sharing, a cycle makes at most one delayed topology assignment per ClusterQueue. If several "
+        "workloads wait for one, Kueue chooses a random one of these workloads, because they are in a Go map. kueuepy "
+        "chooses the workload that was the last to become ready for the assignment."
+    ),
+    (
         "In one cycle, Kueue can both make the delayed topology assignment of a workload and preempt this workload. The"
         " order in which Kueue writes the assignment and the eviction is then undefined. kueuepy assumes that the "
         "admission is written first if the cycle waited for another eviction between the two decisions, and that the "
