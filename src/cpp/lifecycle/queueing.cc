@@ -300,10 +300,8 @@ void RemoveFromLocalQueue(State& state, LocalQueueId local_id, Progress progress
   for (WorkloadId id : state.Living()) {
     Workload& workload = state.At(id);
     if (workload.local_queue != local_id) continue;
-    // A head that is not in the list of its LocalQueue again stays in flight.
-    const bool stays = workload.place == QueuePlace::kInflight && !workload.listed;
     if (progress == Progress::kForgotten) workload.listed = false;
-    if (workload.queued == kNoId || stays) continue;
+    if (workload.queued == kNoId) continue;
     std::shared_ptr<const ScanProgress> kept = workload.progress;
     RemoveFromQueue(state, id);
     if (progress == Progress::kKept) workload.progress = std::move(kept);
