@@ -415,9 +415,6 @@ _PATTERN = re.compile(r"""\bmatches\s*\(\s*([rR]?(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^
 def compile_error(expression: str) -> str:
     """Return why an expression is rejected when it is compiled; an empty string if it is accepted.
 
-    >>> compile_error("device.driver")
-    'must evaluate to bool or the unknown type, not string'
-
     Raises:
         UnsupportedError: The library could evaluate the expression differently from Kubernetes.
     """
