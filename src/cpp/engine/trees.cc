@@ -173,9 +173,9 @@ void DeleteClusterQueue(State& state, const std::string& name) {
   const NodeId node = state.forest().FindClusterQueue(name);
   if (node == kNoId || !state.forest().IsDeclared(node)) return;
   BumpGenerations(state);
+  if (!state.Queue(node).terminating && state.caches.terminating) state.caches.terminating->push_back(node);
   state.Queue(node).terminating = true;
   state.stale = true;
-  state.caches.terminating.reset();
   MarkQueueDirty(state, node);
   RemoveTerminated(state);
 }
