@@ -88,8 +88,7 @@ Made Make(State& state, const Workload& workload, const Namespace& space) {
 
 enum class Key { kOfClass, kOfHash };
 
-// Returns the key that identifies the class, or the scheduling hash. The key of a hash is that of the class
-// that has nothing which the hash leaves out; most classes are of this kind.
+// Returns the key that identifies the class, or the scheduling hash.
 std::string KeyOf(const State& state, const Made& made, const Namespace& space, Key kind) {
   const bool whole = kind == Key::kOfClass;
   std::string key = absl::StrCat(made.cls.priority, ";");
@@ -112,15 +111,22 @@ std::string KeyOf(const State& state, const Made& made, const Namespace& space, 
   return key;
 }
 
-// Adds a class to the table. Sets its scheduling hash to the first class with the same one, which has the key
-// of the hash or, if something is left out in it, a second key.
+// Returns the entry of the table of classes that stands for a scheduling hash.
+ClassId HashOf(State& state, const std::string& hash_key) {
+  const std::string key = "=" + hash_key;
+  ClassId hash = state.class_of_key.Find(key);
+  if (hash != kNoId) return hash;
+  hash = state.classes.NextId();
+  state.class_of_key.Set(key, hash);
+  EquivalenceClass entry;
+  entry.hash = hash;
+  state.classes.push_back(std::move(entry));
+  return hash;
+}
+
 ClassId AddClass(State& state, Made& made, const std::string& key, const std::string& hash_key) {
+  made.cls.hash = HashOf(state, hash_key);
   const ClassId id = state.classes.NextId();
-  const std::string second_key = "=" + hash_key;
-  ClassId first = state.class_of_key.Find(hash_key);
-  if (first == kNoId) first = state.class_of_key.Find(second_key);
-  made.cls.hash = first == kNoId ? id : std::as_const(state).Class(first).hash;
-  if (first == kNoId && key != hash_key) state.class_of_key.Set(second_key, id);
   state.class_of_key.Set(key, id);
   // The class keeps its template alive, so the address is not reused.
   if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {

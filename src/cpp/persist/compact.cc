@@ -132,9 +132,7 @@ class Compaction {
 
   void OrderClasses(const State& state) {
     IdVector<ClassId, const std::string*> keys(state.classes.size());
-    state.class_of_key.ForEach([&keys](const std::string& key, ClassId cls) {
-      if (key.front() != '=') keys[cls] = &key;  // Not a second key.
-    });
+    state.class_of_key.ForEach([&keys](const std::string& key, ClassId cls) { keys[cls] = &key; });
     OrderKind<ClassId>(state.classes.size(), [&keys](ClassId a, ClassId b) { return *keys[a] < *keys[b]; });
   }
 

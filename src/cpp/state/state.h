@@ -113,8 +113,9 @@ struct Namespace {
 
 // An equivalence class: workloads that the scheduler treats as equal.
 struct EquivalenceClass {
-  // The first class with the same scheduling hash (pkg/workload/workload.go:computeSchedulingHash), in which
-  // neither the namespace nor a count without the reclaimable pods is included.
+  // The entry of State::classes that stands for the scheduling hash (pkg/workload/workload.go:
+  // computeSchedulingHash), in which neither the namespace nor a count without the reclaimable pods is
+  // included. It contains nothing but its own id, so that saved states do not depend on classes of the past.
   ClassId hash = kNoId;
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
