@@ -112,7 +112,7 @@ std::string KeyOf(const State& state, const Made& made, const Namespace& space, 
 }
 
 // Returns the entry of the table of classes that stands for a scheduling hash.
-ClassId HashOf(State& state, const std::string& hash_key) {
+ClassId HashOf(State& state, const Made& made, const std::string& hash_key) {
   const std::string key = "=" + hash_key;
   ClassId hash = state.class_of_key.Find(key);
   if (hash != kNoId) return hash;
@@ -120,12 +120,13 @@ ClassId HashOf(State& state, const std::string& hash_key) {
   state.class_of_key.Set(key, hash);
   EquivalenceClass entry;
   entry.hash = hash;
+  entry.totals = made.cls.totals;
   state.classes.push_back(std::move(entry));
   return hash;
 }
 
 ClassId AddClass(State& state, Made& made, const std::string& key, const std::string& hash_key) {
-  made.cls.hash = HashOf(state, hash_key);
+  made.cls.hash = HashOf(state, made, hash_key);
   const ClassId id = state.classes.NextId();
   state.class_of_key.Set(key, id);
   // The class keeps its template alive, so the address is not reused.

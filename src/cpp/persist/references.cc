@@ -246,7 +246,7 @@ class References : private ReferenceCheck {
 
   void CheckClass(const EquivalenceClass& cls) {
     for (const PodSetSpec& pod_set : cls.pod_sets) Expect(pod_set.pod_template != nullptr, "pod sets");
-    Expect(cls.totals.size() == cls.pod_sets.size(), "totals");
+    Expect(cls.pod_sets.empty() || cls.totals.size() == cls.pod_sets.size(), "totals");
     Expect(In(cls.hash, state_.classes), "classes");
     Expect(cls.adjusted.empty() || cls.adjusted.size() == cls.pod_sets.size(), "totals");
     for (const PodSetTotals& totals : cls.totals) {

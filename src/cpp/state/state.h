@@ -115,7 +115,7 @@ struct Namespace {
 struct EquivalenceClass {
   // The entry of State::classes that stands for the scheduling hash (pkg/workload/workload.go:
   // computeSchedulingHash), in which neither the namespace nor a count without the reclaimable pods is
-  // included. It contains nothing but its own id, so that saved states do not depend on classes of the past.
+  // included. It has only totals, which the hash includes, so that saved states do not depend on the past.
   ClassId hash = kNoId;
   int64_t priority = 0;
   std::vector<PodSetSpec> pod_sets;
