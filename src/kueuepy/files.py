@@ -46,12 +46,12 @@ def is_directory(path: str | os.PathLike[str]) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 - as in `is_file`
 
 
-def uncompressed(data: bytes, most: int = -2) -> bytes:
+def uncompressed(data: bytes, most: int = -1) -> bytes:
     """Return data, decompressed if it is gzipped; the first two bytes show it, whatever the name of its file is.
 
     Args:
         data: The data.
-        most: The number of bytes after which decompression ends, one byte later. Default: all bytes.
+        most: The number of bytes after which decompression ends. Default: all bytes.
 
     Raises:
         OSError: The compressed data is damaged.
@@ -63,7 +63,7 @@ def uncompressed(data: bytes, most: int = -2) -> bytes:
 
     try:
         with gzip.GzipFile(fileobj=BytesIO(data)) as file:
-            return file.read(most + 1)
+            return file.read(most)
     except (EOFError, zlib.error) as error:
         raise OSError(str(error)) from error
 

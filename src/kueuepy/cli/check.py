@@ -6,16 +6,7 @@ from typing import Literal
 
 from kueuepy.cli.formats import Format, formatted, row_of
 from kueuepy.cli.options import Start
-from kueuepy.cli.output import (
-    SEVERITY_STYLES,
-    WRONG_INPUT,
-    UsageError,
-    fail,
-    print_json,
-    problem_data,
-    say,
-    say_notes,
-)
+from kueuepy.cli.output import SEVERITY_STYLES, WRONG_INPUT, UsageError, fail, print_json, problem_data, say, say_notes
 from kueuepy.errors import InvalidSpecError, counted, verb
 from kueuepy.files import write_file
 from kueuepy.lint import SEVERITIES, Findings, lint

@@ -8,15 +8,7 @@ import msgspec
 import yaml
 
 from kueuepy.cli.options import Positive, paths
-from kueuepy.cli.output import (
-    UsageError,
-    counting,
-    expect_other_file,
-    print_json,
-    say,
-    say_notes,
-    table,
-)
+from kueuepy.cli.output import UsageError, counting, expect_other_file, print_json, say, say_notes, table
 from kueuepy.errors import InvalidSpecError, counted, shown
 from kueuepy.manifest import Limits, is_live, items
 from kueuepy.platform.apiserver.resources import rbac as manifests

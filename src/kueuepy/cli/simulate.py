@@ -8,15 +8,7 @@ from typing import Any, Literal
 
 from kueuepy.cli.logs import Log, pair
 from kueuepy.cli.options import Positive, Reading
-from kueuepy.cli.output import (
-    announce,
-    counting,
-    expect_other_file,
-    fail,
-    print_json,
-    say,
-    table,
-)
+from kueuepy.cli.output import announce, counting, expect_other_file, fail, print_json, say, table
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import Existing, patched
 from kueuepy.cluster.unmodelled import not_modelled

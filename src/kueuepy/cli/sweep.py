@@ -11,16 +11,7 @@ import yaml
 
 from kueuepy.cli.logs import Log, pair
 from kueuepy.cli.options import Positive, Reading
-from kueuepy.cli.output import (
-    UsageError,
-    counting,
-    expect_other_file,
-    print_json,
-    progress,
-    save_figure,
-    say,
-    table,
-)
+from kueuepy.cli.output import UsageError, counting, expect_other_file, print_json, progress, save_figure, say, table
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError, imported
 from kueuepy.files import write_file

@@ -6,18 +6,7 @@ from typing import Any, NamedTuple
 from kueuepy.engine.rows import RESOURCES, amount_of
 from kueuepy.errors import InvalidSpecError, checked, suggestion
 from kueuepy.objects import Duration, PodSet, Seconds, Timestamp, Workload
-from kueuepy.tables.kinds import (
-    MIN_PODS,
-    PODS,
-    PRIORITY,
-    SPAN_OR_NEVER,
-    TIME,
-    Kind,
-    amount,
-    is_missing,
-    plain,
-    text_of,
-)
+from kueuepy.tables.kinds import MIN_PODS, PODS, PRIORITY, SPAN_OR_NEVER, TIME, Kind, amount, is_missing, plain, text_of
 
 COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *RESOURCES)
 # The names of the same columns in logs for simulations.

@@ -33,14 +33,7 @@ from kueuepy.session.session import Session
 from kueuepy.session.settling import settle as _settle
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import PASSIVE, Declared, Store
-from kueuepy.session.submission import (
-    Keys,
-    SubmittedWorkload,
-    latest_time,
-    of_jobs,
-    submissions,
-    uid_of,
-)
+from kueuepy.session.submission import Keys, SubmittedWorkload, latest_time, of_jobs, submissions, uid_of
 from kueuepy.session.submission import plain as copied
 
 if TYPE_CHECKING:

@@ -162,7 +162,7 @@ def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[It
         LimitError: The file exceeds a limit.
     """
     try:
-        content = uncompressed(data, limits.document_bytes)
+        content = uncompressed(data, limits.document_bytes + 1)
     except OSError as error:
         Text(name, data).fail(0, f"this is gzipped and damaged: {error}")
     if content is not data and len(content) > limits.document_bytes:

@@ -11,13 +11,7 @@ from typing import Any
 from kueuepy.errors import Path
 from kueuepy.manifest.formats import LABEL_LENGTH, is_admission_gate, is_label_key
 from kueuepy.manifest.validation.review import Review, parse_quantity
-from kueuepy.objects import (
-    Admission,
-    PodSet,
-    PodSetAssignment,
-    Workload,
-    WorkloadStatus,
-)
+from kueuepy.objects import Admission, PodSet, PodSetAssignment, Workload, WorkloadStatus
 
 _POD_SETS = ("spec", "podSets")
 _KINDS = {"kueue.x-k8s.io": "WorkloadPriorityClass", "scheduling.k8s.io": "PriorityClass"}

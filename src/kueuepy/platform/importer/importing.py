@@ -13,14 +13,7 @@ from kueuepy.manifest import Item, Limits, Manifest, Source, collector, live_par
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.objects import Condition, Duration, TimeLike, Workload, nanoseconds_of
 from kueuepy.platform.importer.pods import PodImport, Rules
-from kueuepy.platform.importer.report import (
-    Imported,
-    ImportReport,
-    Outcome,
-    Progress,
-    ProgressReporter,
-    import_report,
-)
+from kueuepy.platform.importer.report import Imported, ImportReport, Outcome, Progress, ProgressReporter, import_report
 from kueuepy.profiles import release_of_image
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.changes import await_victims, is_stopping, job_stopped, take

@@ -6,10 +6,7 @@ from typing import Any
 import msgspec
 
 from kueuepy._core import Engine
-from kueuepy.engine.records import (
-    EventKind,
-    EventView,
-)
+from kueuepy.engine.records import EventKind, EventView
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import Timestamp
 from kueuepy.tables.columns import Columns, times
