@@ -15,6 +15,8 @@ names from the modules of the package, which the table lists. Each name is loade
 | `kueuepy.jobs`, `kueuepy.manifest` | manifests of jobs and of Kueue's objects |
 """
 
+import datetime as dt  # noqa: F401 - before msgspec, which crashes later if an interrupt ends its own import of it
+
 from kueuepy import _home, _stubs
 
 _home.check_interpreter()

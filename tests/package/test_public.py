@@ -67,6 +67,14 @@ def test_an_import_loads_few_modules():
     assert "typing" not in loaded  # it takes as long as the rest
 
 
+def test_datetime_is_imported_before_msgspec():
+    """An interrupt during an import of datetime by msgspec would crash the interpreter at the next decoder."""
+    code = "import sys, kueuepy; before = list(sys.modules); kueuepy.Cluster; print(*before, '/', *sys.modules)"
+    before, _, after = _run(code).partition("/")
+    assert "datetime" in before.split()
+    assert "msgspec" in set(after.split()) - set(before.split())
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_doctests(name):
     try:
