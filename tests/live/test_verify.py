@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+import kueuepy as kq
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.platform.live.agreement import CAUSES
 from kueuepy.platform.live.closed import verify_closed
+from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.judging import verify
 from kueuepy.platform.live.recording import changes, read_events
-from live.test_closed import History, workload
+from live.test_closed import History, condition, workload
 
 DATA = Path(__file__).parent / "data"
 """Watch events of a real Kueue on a real API server, without managedFields and kinds that decide nothing."""
@@ -234,6 +236,40 @@ def test_only_the_first_workload_of_a_strict_queue_is_admitted(tmp_path, strateg
             event["object"]["spec"]["queueingStrategy"] = strategy
     agreement = verify(written(tmp_path / "events.jsonl", found))
     assert agreement.counts("admission")["different"] == different
+
+
+@pytest.mark.parametrize(("reason", "outcome"), [("WaitingForQuota", "moment"), ("", "different")])
+def test_a_workload_that_was_refused_may_continue_with_the_next_flavor(tmp_path, reason, outcome):
+    """No object shows the next flavor. Without a refusal, the first flavor is the next one."""
+    history = History()
+    history.add(1, {"kind": "ResourceFlavor", "metadata": {"name": "g"}}, "ADDED")
+    history.submit(10, "a")
+    if reason:
+        history.add(10.1, workload("a", conditions=[condition("QuotaReserved", 10, "False", reason)]))
+    history.admit(11.5, "a", cpu="g")
+    found = history.events
+    for event in found:
+        if event["kind"] == "ClusterQueue":
+            flavors = event["object"]["spec"]["resourceGroups"][0]["flavors"]
+            flavors.append(flavors[0] | {"name": "g"})
+    agreement = verify(written(tmp_path / "events.jsonl", found))
+    assert agreement.counts("admission") == {outcome: 1}
+
+
+def test_heads_of_one_cycle_are_considered_together():
+    """The second of two heads is refused if the first one takes the quota that both need."""
+    follower = Follower.start(())
+    cpu = {"f": {"cpu": 1}}
+    follower.scheduler.apply(
+        kq.ResourceFlavor("f"),
+        *(kq.ClusterQueue.of(name, quota, cohort_name="c") for name, quota in (("a", cpu), ("b", {"f": {"cpu": 0}}))),
+        *(kq.LocalQueue(name, cluster_queue=name) for name in "ab"),
+    )
+    for name in "ab":
+        follower.scheduler.submit(kq.Workload(name, queue_name=name, pod_sets=(kq.PodSet.of(requests={"cpu": 1}),)))
+    assert all(isinstance(follower.ask(f"default/{name}"), kq.Admitted) for name in "ab")
+    made = {one.workload: isinstance(one, kq.Admitted) for one in follower.fork().consider(["default/a", "default/b"])}
+    assert made == {"default/a": True, "default/b": False}
 
 
 @pytest.mark.parametrize("text", ["apiVersion: v1\nkind: List\nitems: []\n", '{"kind": "List", "items": []}'])

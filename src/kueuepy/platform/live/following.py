@@ -1,6 +1,6 @@
 """A Scheduler that follows a recording: it applies the recorded changes but makes its own decisions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from kueuepy.engine.cycle import Cycle
 from kueuepy.engine.decisions import Decision
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
-from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, Object
+from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, Object, ResourceFlavor, Taint
 from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.recording import CONFIGURATION, Change, reclaimable_pods
 from kueuepy.scheduler import Scheduler
@@ -25,6 +25,8 @@ RETRY_PERIOD = SECOND
 
 Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
 """
+# A taint that no workload tolerates.
+_TRIED = Taint("kueuepy.example.com/tried", "true", "NoSchedule")
 # The relative change of a weight that breaks a tie of two shares, but not an inequality.
 _TILT = 1e-6
 # The time after which pods of an evicted job terminate, unless the recording terminates them earlier.
@@ -168,7 +170,7 @@ class Follower:
         """Run one scheduling cycle without the controllers, whose writes the recording contains."""
         return Cycle(self._engine.decide(self._state.not_modelled))
 
-    def ask(self, key: str, changed: Object | None = None) -> Decision | None:
+    def ask(self, key: str, changed: Sequence[Object] = ()) -> Decision | None:
         """Return the decision of a cycle whose only head is a workload, without changing anything.
 
         In a BestEffortFIFO queue, the position of the workload has no influence, because no object shows which of the
@@ -177,22 +179,52 @@ class Follower:
 
         Args:
             key: The key of the workload.
-            changed: An object that replaces the object of the same name.
+            changed: Objects that replace the objects of the same names.
         """
         found = self._engine.find(key)
         if found < 0 or self.is_true(key, "QuotaReserved") or self.is_true(key, "Finished"):
             return None
-        workload = self._state.known(found)
-        queue = self._state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
-        if isinstance(queue, ClusterQueue) and queue.queueing_strategy == "StrictFIFO":
+        queue = self._queue_of(key)
+        if queue is not None and queue.queueing_strategy == "StrictFIFO":
             active, _ = self._engine.queues().get(queue.name, ([], []))  # only queues with workloads are listed
             # Kueue considers only the head of a StrictFIFO queue.
             if active[:1] != [key]:
                 return None
-        engine = self._engine if changed is None else self._engine.fork()
-        if changed is not None:
-            engine.apply(changed, True)  # noqa: FBT003 - as changed
+        engine = self._engine.fork() if changed else self._engine
+        for obj in changed:
+            engine.apply(obj, True)  # noqa: FBT003 - as changed
         return engine.ask([found], self._state.not_modelled)[0]
+
+    def _queue_of(self, key: str) -> ClusterQueue | None:
+        workload = self._state.known(self._engine.find(key))
+        queue = self._state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
+        return queue if isinstance(queue, ClusterQueue) else None
+
+    def consider(self, keys: Iterable[str]) -> Cycle:
+        """Retry all inadmissible workloads, and run a cycle in which workloads are the heads of their ClusterQueues.
+
+        Args:
+            keys: The keys of the workloads; the last one of a ClusterQueue is its head.
+        """
+        for queue in self._state.store.objects.of(ClusterQueue):
+            self._engine.apply(queue, True)  # noqa: FBT003 - as changed, which schedules a retry
+        self._engine.retry(set(self._engine.notified_trees()))
+        for key in keys:
+            self.await_victims(key)
+        return self.cycle()
+
+    def tried(self, key: str) -> Iterator[list[ResourceFlavor]]:
+        """Yield the flavors that the scheduler can have tried before, with a taint so that `ask` skips them.
+
+        After a refusal, Kueue continues with the next flavor, and no object shows which one that is
+        (pkg/scheduler/flavorassigner/flavorassigner.go:LastTriedFlavorIdx).
+        """
+        queue = self._queue_of(key) if key in self.refused and self.has(key) else None
+        for group in () if queue is None else queue.resource_groups:
+            found = (self._state.store.objects.get((ResourceFlavor, one.name)) for one in group.flavors)
+            flavors = [one for one in found if isinstance(one, ResourceFlavor)]
+            for count in range(1, len(flavors)):
+                yield [replace(one, node_taints=(*one.node_taints, _TRIED)) for one in flavors[:count]]
 
     def tilted(self) -> Iterator[Object]:
         """Yield each Cohort and ClusterQueue with a slightly higher and a slightly lower weight, which breaks ties."""

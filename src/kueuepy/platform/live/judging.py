@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import checked, counted
-from kueuepy.objects import ClusterQueue, Duration, Timestamp, duration_ns
+from kueuepy.objects import ClusterQueue, Duration, ResourceFlavor, Timestamp, duration_ns
 from kueuepy.platform.live.agreement import RETRY, Agreement, Difference, JudgedDecision, Kind, fault_of_recording
 from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.recording import (
@@ -26,6 +26,8 @@ from kueuepy.session.session import session_of
 _MOST_CYCLES = 1000
 # The latency of a cluster rarely spans more writes of workloads.
 _CHECKPOINTS = 64
+# Kueue writes the decisions of a cycle concurrently, so that writes near each other have no known order.
+_WRITTEN_TOGETHER = 12
 Progress: TypeAlias = Callable[[int, int], None]
 _Outcome: TypeAlias = Literal["same", "moment", "tie", "different"]
 
@@ -273,8 +275,8 @@ class Verifier:
             The outcome, and whether the topology domains are the same.
         """
         elsewhere: _Outcome = "different"
-        for position, state in enumerate(self._states(decision)):
-            found = self._makes(state, decision)
+        for position, (state, tried) in enumerate(self._variants(decision)):
+            found = self._makes(state, decision, tried)
             if found is None:
                 continue
             outcome: _Outcome = "same" if position == 0 else "moment"
@@ -283,6 +285,8 @@ class Verifier:
             elsewhere = outcome if elsewhere == "different" else elsewhere
         if decision.kind == "preemption" and self._makes_in_tie(decision):
             return "tie", True
+        if elsewhere == "different" and any(self._makes_among(state, decision) for state in self._states(decision)):
+            return "moment", True
         return elsewhere, elsewhere == "different" and not any(decision.domains)
 
     def _makes_in_tie(self, decision: RecordedDecision) -> bool:
@@ -292,10 +296,29 @@ class Verifier:
         (pkg/scheduler/preemption/fairsharing/ordering.go:nextTarget).
         """
         return any(
-            self._is_made(state, decision, state.ask(decision.head, obj))
+            self._is_made(state, decision, state.ask(decision.head, (obj,)))
             for state in (self._follower, self._written)
             for obj in state.tilted()
         )
+
+    def _makes_among(self, state: Follower, decision: RecordedDecision) -> bool:
+        """Return whether a Follower makes a decision in a cycle with the heads of the decisions written near it.
+
+        The heads of a cycle influence each other, for example if they need the same victims.
+        """
+        near = [
+            one.head for one in self._recorded() if -_WRITTEN_TOGETHER <= one.index - decision.index < _WRITTEN_TOGETHER
+        ]
+        return any(
+            (kind, key) == (decision.kind, decision.workload) and decision.is_same(one) and decision.is_placed(one)
+            for kind, key, one in _decided(state, state.fork().consider([*near, decision.head]))
+        )
+
+    def _variants(self, decision: RecordedDecision) -> Iterator[tuple[Follower, Sequence[ResourceFlavor]]]:
+        """Yield the states, first with all flavors, then without those that the scheduler can have tried before."""
+        for tried in ((), *self._follower.tried(decision.head)):
+            for state in self._states(decision):
+                yield state, tried
 
     def _states(self, decision: RecordedDecision) -> Iterator[Follower]:
         """Yield the states in which the cluster can have made a decision, the most likely state first."""
@@ -307,12 +330,12 @@ class Verifier:
                 return
             yield written
 
-    def _makes(self, state: Follower, decision: RecordedDecision) -> Decision | None:
+    def _makes(self, state: Follower, decision: RecordedDecision, tried: Sequence[ResourceFlavor]) -> Decision | None:
         """Return the decision of a Follower about the head of a recorded decision; `None` if it differs."""
         if decision.kind == "replacement":
             run = state.fork()
             return next((one for one in run.cycle() if one.workload == decision.head and decision.is_same(one)), None)
-        found = state.ask(decision.head)
+        found = state.ask(decision.head, tried)
         return found if self._is_made(state, decision, found) else None
 
     def _is_made(self, state: Follower, decision: RecordedDecision, found: Decision | None) -> bool:
