@@ -67,7 +67,9 @@ def test_the_removed_command_delays_names_guarantee(kueuepy, week, log):
 
 def test_eta_prints_the_same_as_python(kueuepy, teams):
     ran = kueuepy("eta", "team-a/a-4", *teams, "--runtimes", "1h", "-N", "5")
-    assert ran.out.startswith("default/a-4: quota in 1 h")
+    assert ran.out.startswith("default/a-4: quota in 1 h (median); assumes that no new job arrives; an interval needs")
+    never = kueuepy("eta", "team-a/a-4", *teams, "--runtimes", "1h", "-N", "5", "--horizon", "1m")
+    assert never.out == "default/a-4: no quota within 1 min in any of 5 futures\n"
     assert "the estimate is too early" in ran.err
     assert kueuepy("eta", "a-4", *teams, "--runtimes", "1h", "-N", "5", "--json").json["p50"] == 3600
     assert kueuepy("eta", "a-4", *teams, "--runtimes", "absent.csv").code == 1

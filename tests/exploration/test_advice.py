@@ -117,3 +117,33 @@ def test_a_queue_without_a_cohort_has_no_borrowing_limit_to_leave_out():
     assert "were free although jobs waited" in found.text
     assert found.step == "compare queueing strategies:"
     assert "borrowingLimit" not in found.command
+
+
+def test_the_next_step_over_memory_has_steps_of_gib_and_a_plan_repeats_its_own_step(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text("queue,submit,runtime,memory\n" + "a,0,1h,64Gi\nb,60,2h,64Gi\n" * 9)
+    assert main(["import", "--jobs", "log.csv", "--output", "made.yaml"]) == 0
+    quotas = [one.resource_groups[0].flavors[0].resources[0] for one in kueuepy.load("made.yaml").cluster_queues]
+    # No more than all 9 jobs of a queue use at one time, although they run for longer than the log.
+    assert [quota.nominal_quota for quota in quotas] == [int(1.05 * 9 * 64 * 2**30) + 1] * 2
+    capsys.readouterr()
+
+    assert main(["simulate", "made.yaml", "--jobs", "log.csv"]) == 0
+    (step,) = re.findall(r"^kueuepy (.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert step.endswith("--from 0 --to 605Gi --step 1Gi")
+    assert main(shlex.split(step)) == 0
+    assert f"kueuepy {step} --output planned.yaml" in capsys.readouterr().out
+    # A range of single bytes needs no list of its values.
+    assert main(shlex.split(step.removesuffix(" --step 1Gi"))) == 0
+
+
+def test_a_command_without_times_proposes_no_call_of_python(capsys, tmp_path):
+    (tmp_path / "jobs.csv").write_text(
+        "name,queue,pods,cpu,duration\n" + "".join(f"a-{n},team-a,4,1,1h\n" for n in range(5))
+    )
+    seeds = WEEK.parent / "seeds" / "002"
+    files = [str(seeds / "two-teams.yaml"), str(seeds / "two-teams-reclaim.yaml")]
+    assert main(["compare", *files, "--jobs", str(tmp_path / "jobs.csv")]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Next step: give each job a submission time, which kueuepy plan and kueuepy sweep need." in out
+    assert "kueuepy.sweep" not in out

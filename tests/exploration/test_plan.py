@@ -161,5 +161,8 @@ def test_a_plan_for_jobs_without_a_quota_names_the_quota():
     rows = kq.Jobs.of([{"queue": "q", "submit": i, "runtime": 60, "gpu": 1, "cpu": 2} for i in range(5)])
     found = kq.plan(cluster, rows, "wait_p95 <= 1s", vary=f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", low=4, high=5)
     text = " ".join(str(found).split())
-    assert "5 jobs of default/q request more cpu than the queue can ever get, 0. Next step: change these jobs" in text
+    assert (
+        "5 jobs of default/q request more cpu than the queue can ever get, 0 cores. Next step: change these jobs"
+        in text
+    )
     assert "limits the jobs" not in text

@@ -198,7 +198,7 @@ def test_a_cluster_of_a_log_has_the_flavors_of_the_log():
     assert [flavor.name for flavor in there.resource_flavors] == ["v100m16", "t4", "default"]
     result = kq.simulate(there, log)
     assert result.kpis.finished == 3
-    assert result.jobs["flavor"].tolist() == ["v100m16", "t4", "v100m16"]
+    assert result.jobs["flavor"].tolist() == ["v100m16", "t4", "default"]
     assert [flavor.name for flavor in kq.sim.cluster_of(log.take([2])).resource_flavors] == ["default"]
     with pytest.raises(kq.errors.InvalidSpecError, match="headroom"):
         kq.sim.cluster_of(log, headroom=float("nan"))

@@ -39,7 +39,7 @@ def test_columns_of_other_names_and_packed_files(tmp_path):
     jobs = kq.Jobs.read(path, map={"queue": "team", "submit": "at", "runtime": "seconds", "gpu": "n"})
     assert jobs.exact()["submit"].tolist() == [0, 10 * 10**9]
     assert jobs[GPU].tolist() == [1, 2]
-    with pytest.raises(kq.errors.NotFoundError, match='"group" names no column; there are team, at, seconds, n'):
+    with pytest.raises(kq.errors.NotFoundError, match='"group" names no column; known are at, n, seconds, team'):
         kq.Jobs.read(path, map={"queue": "group"})
 
 
@@ -144,7 +144,7 @@ def test_windows_and_loads():
 @pytest.mark.parametrize(("number", "count", "does"), [(1, "1 job", "names"), (2, "2 jobs", "name")])
 def test_one_job_is_written_in_the_singular(number, count, does):
     jobs = kq.Jobs({"queue": ["a"] * number, "submit": [0] * number, "runtime": [150] * number})
-    assert repr(jobs) == f"<Jobs: {count} of 1 queue in 0 days>"
+    assert repr(jobs) == f"<Jobs: {count} of 1 queue in 0 s>"
     assert jobs.check(kq.Cluster()) == (f"{count} {does} the LocalQueue default/a, which does not exist",)
     with pytest.raises(
         kq.errors.NotFoundError, match=rf"jobs: {number} of {number} {does} LocalQueues .* default/a \({count}\)"
@@ -155,7 +155,7 @@ def test_one_job_is_written_in_the_singular(number, count, does):
 def test_a_first_configuration_and_its_warnings():
     jobs = kq.Jobs({"queue": ["a", "b"], "submit": [0, 100], "runtime": [150, 10], "gpu": [2, 16]})
     cluster = kq.sim.cluster_of(jobs, headroom=1.0)
-    assert [q.resource_groups[0].flavors[0].resources[0].nominal_quota for q in cluster.cluster_queues] == [3, 16]
+    assert [q.resource_groups[0].flavors[0].resources[0].nominal_quota for q in cluster.cluster_queues] == [2, 16]
     small = cluster.edit(f"ClusterQueue/b:quota[default/{GPU}].nominalQuota", 1)
     assert kq.Jobs.of(jobs).check(small)[0].startswith(f"1 job of default/b requests more {GPU}")
     assert jobs.describe(cluster)[f"load {GPU}"].tolist() == [1.0, 0.1]
@@ -164,7 +164,7 @@ def test_a_first_configuration_and_its_warnings():
 def test_jobs_are_checked_in_cores():
     jobs = kq.Jobs({"queue": ["a"] * 3, "submit": [0, 5, 10], "runtime": [1] * 3, "cpu": [2, 4.5, 8], "pods": [2] * 3})
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": "8500m"}}))
-    assert jobs.check(cluster) == ("2 jobs of default/a request more cpu than the queue can ever get, 8.5",)
+    assert jobs.check(cluster) == ("2 jobs of default/a request more cpu than the queue can ever get, 8.5 cores",)
     assert jobs.head(1).check(cluster) == ()
 
 

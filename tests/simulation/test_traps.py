@@ -171,7 +171,8 @@ def test_suggestions_are_similar():
 def test_all_jobs_that_can_never_be_admitted_are_counted(row, what):
     rows = [{"queue": "q", "submit": i, "runtime": 60, **row} for i in range(50)]
     there = cluster(queue("q", 4))
-    told = f"50 jobs of default/q request more {what} than the queue can ever get, {4 if what == GPU else 0}"
+    most = "4 GPUs" if what == GPU else "0 cores"
+    told = f"50 jobs of default/q request more {what} than the queue can ever get, {most}"
     with pytest.warns(UserWarning, match=told):
         result = kq.simulate(there, rows)
     assert result.warnings[0] == told == kq.Jobs.of(rows).check(there)[0]

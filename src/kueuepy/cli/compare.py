@@ -65,10 +65,10 @@ def compare(
     names = (Path(before).stem, Path(after).stem)
     with jobs_of(jobs, complete=log.complete) as items, counting("jobs done") as show:
         found = compare_policies(clusters[0], clusters[1], items, names=names, threads=threads, progress=show)
-    # Other commands need the times of a log.
-    if len(jobs) == 1 and found.before.kpis.finished and found.before.jobs["submit"].any():
-        for name, run in zip((before, after), found.results.values(), strict=True):
-            run.source = log.source([name, *with_], jobs[0], reading)
+    # Other commands need one log with its times.
+    timed = len(jobs) == 1 and found.before.kpis.finished and found.before.jobs["submit"].any()
+    for name, run in zip((before, after), found.results.values(), strict=True):
+        run.source = log.source([name, *with_], jobs[0], reading) if timed else None
     if picture is not None:
         found.picture("shares").save(picture)
     code = print_answer(found, _comparison_data(found), json=json, is_negative=exit_code and bool(found.changes))

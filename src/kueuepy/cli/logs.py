@@ -11,7 +11,7 @@ from kueuepy.cli.options import Censored, Reading
 from kueuepy.cli.output import UsageError, print_json, progress, say, table
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, counted, shown
-from kueuepy.look.numbers import duration
+from kueuepy.look.numbers import amount, duration
 from kueuepy.manifest.text.reading import is_live, is_recording
 from kueuepy.simulation.base import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
@@ -173,11 +173,18 @@ def describe(
         )
         return
     _notes(found)
-    lines = [[f"{value:.4g}" if isinstance(value, float) else value for value in row.values()] for row in rows.rows()]
-    table("", rows.names, lines)
+    table("", rows.names, [[_cell(*cell) for cell in row.items()] for row in rows.rows()])
     for problem in problems:
         say(f"warning: {problem}", style="yellow")
     say(f"{counted(len(found), 'job')} submitted in {duration(found.span)}", style="bold")
+
+
+def _cell(name: str, value: object) -> object:
+    """Return a value of the table of queues with four digits, and a mean with its unit."""
+    if not isinstance(value, float):
+        return value
+    text = f"{value:.4g}"
+    return amount(name.removeprefix("mean "), float(text)) if name.startswith("mean ") else text
 
 
 def convert(file: str, *, to: str, format_: str = "auto", map_: tuple[str, ...] = ()) -> None:

@@ -15,11 +15,11 @@ from kueuepy.simulation.columns import (
     EPOCHAL,
     NEVER,
     SPANS,
-    MissingColumnsError,
     by_name,
     change_notes,
     check_columns,
     cleaned,
+    expect_columns,
     is_resource,
     name_notes,
     name_of,
@@ -84,8 +84,7 @@ class JobColumns(Columns):
                 )
         location = where or (lambda row: f"jobs row {row}")
         named = by_name(columns)
-        if absent := [name for name in ("queue", "submit", "runtime") if name not in named]:
-            raise MissingColumnsError(absent, columns)
+        expect_columns(named, columns)
         said = list(notes)
         found = {name: read_column(Column(name, values, location), said) for name, values in named.items()}
         lengths = {name: len(column) for name, column in found.items()}
@@ -391,7 +390,7 @@ class JobColumns(Columns):
         queues = len(np.unique(self["queue"].codes)) if len(self) else 0
         left = "".join(f"; {counted(rows, 'row')}: {what}" for what, rows in self.notes)
         number = f"{counted(len(self), 'job')} of {counted(queues, 'queue')}"
-        return f"<Jobs: {number} in {self.span / 86400:.3g} days{left}>"
+        return f"<Jobs: {number} in {duration(self.span)}{left}>"
 
 
 def _check_factor(method: str, factor: float) -> None:

@@ -209,6 +209,20 @@ class MissingColumnsError(InvalidSpecError):
         )
 
 
+def expect_columns(named: Iterable[str], known: Iterable[str]) -> None:
+    """Check that a table of jobs has its columns.
+
+    Args:
+        named: The names of the columns, as `Jobs` has them.
+        known: The names that the file or the frame has, for the error.
+
+    Raises:
+        MissingColumnsError: A column is missing.
+    """
+    if absent := [name for name in ("queue", "submit", "runtime") if name not in named]:
+        raise MissingColumnsError(absent, known)
+
+
 def is_resource(name: str) -> bool:
     """Return whether a column with the given name contains pod requests."""
     return name in NATIVE or "/" in name
@@ -377,11 +391,14 @@ def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict
         # A name that contains a colon itself is preferred to a name with a unit.
         source, _, unit = str(there).rpartition(":") if there not in columns else (there, "", "")
         if source not in columns or (unit and unit not in _UNITS):
-            units = f"; units are {', '.join(_UNITS)}" if source in columns else ""
-            raise NotFoundError(f'map: "{there}" names no column; there are {", ".join(columns)}{units}')
+            if source in columns:
+                raise NotFoundError(f'map: "{there}": "{unit}" is not a unit; {suggestion(unit, _UNITS)}')
+            raise NotFoundError(f'map: "{there}" names no column; {suggestion(source or unit, columns)}')
         # The renamed column must not stay under its old name, where it could have a meaning of its own.
         found.pop(source, None)
         new[name] = _in_unit(source, columns[source], _UNITS[unit]) if unit else columns[source]
+    if names:
+        expect_columns(by_name({**found, **new}), columns)
     return {**found, **new}
 
 

@@ -18,7 +18,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.former import FORMER
 from kueuepy.objects import LONGEST, SECOND
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import by_name, is_known, misspelled, renamed, with_defaults
+from kueuepy.simulation.columns import by_name, expect_columns, is_known, misspelled, renamed, with_defaults
 from kueuepy.simulation.grouped import Floats, Ints
 from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.recorded import read_parquet
@@ -55,8 +55,8 @@ def _read_table(
         _expect_columns(table)
         table.columns = with_defaults({name: table[name] for name in table.columns}, defaults) | {ROW: table.rows}
     else:
-        needed = [name for name in ("queue", "submit") if name in table.columns]
-        table = table.keep(table.given(*needed), "without queue or submit")
+        expect_columns(table.columns, columns)
+        table = table.keep(table.given("queue", "submit"), "without queue or submit")
     # Only CSV has no types of its own.
     own = [name for name in table.columns if is_csv and not is_known(name)]
     return table.jobs({name: table.column(name).typed() if name in own else table[name] for name in table.columns})

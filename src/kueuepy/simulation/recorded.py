@@ -14,6 +14,7 @@ import numpy as np
 from kueuepy.engine.totals import Totals
 from kueuepy.errors import InvalidSpecError, StateError, checked_methods, counted, first_of, imported
 from kueuepy.files import write_files
+from kueuepy.look.numbers import duration
 from kueuepy.simulation.columns import SPANS, name_of, public_given
 from kueuepy.simulation.grouped import resample
 from kueuepy.tables.columns import Amounts, Categorical, Columns, from_arrow
@@ -50,7 +51,7 @@ class PreemptionLoop(msgspec.Struct, frozen=True):
         """Return a description of the loop in one sentence."""
         times = f", {self.times} times" if self.times > 1 else ""
         names, period = first_of(self.workloads, _NAMED), counted(self.period, "cycle")
-        return f"endless preemption at {self.at:g} s{times}: the same decisions every {period} for {names}"
+        return f"endless preemption at {duration(self.at)}{times}: the same decisions every {period} for {names}"
 
 
 class JobTable(Columns):
@@ -221,7 +222,7 @@ class Recorded:
         self.trees: dict[str, str] = facts["trees"]
         self.policy: str = facts.get("policy", "")
         # The arguments of the command that named the cluster and the jobs, for the commands that advice names.
-        self.source = ""
+        self.source: str | None = ""
         self.not_modelled: tuple[str, ...] = tuple(facts.get("not_modelled", ()))
         self._waiting = facts.get("waiting", ())
         # A result keeps its simulation to repeat it; files and pickles do not hold one.

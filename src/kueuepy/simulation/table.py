@@ -10,6 +10,7 @@ import numpy as np
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, briefly, checked, checked_methods, counted, spelled_out, verb
 from kueuepy.fleet.value import nominal_of
+from kueuepy.look.numbers import amount
 from kueuepy.manifest.text.reading import is_live
 from kueuepy.objects import SECOND, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
 from kueuepy.scheduler import Scheduler
@@ -33,14 +34,25 @@ if TYPE_CHECKING:
 
 
 def loads(jobs: JobColumns) -> dict[str, NDArray[np.float64]]:
-    """Return the mean usage of each queue by resource if no job waited: `sum(runtime * amount) / span`.
+    """Return the load of each queue by resource; see `_loads`."""
+    queue = jobs["queue"]
+    found = [_loads(jobs, rows) for rows in Groups.by(queue.codes, len(queue.names)).parts()]
+    return {name: np.array([own[name] for own in found]) for name in jobs.resources}
 
-    CPU amounts are in millicores.
+
+def _loads(jobs: JobColumns, rows: NDArray[np.int64]) -> dict[str, float]:
+    """Return the mean usage of some jobs by resource if no job waited: `sum(runtime * amount) / span`.
+
+    It is at most the largest usage, which this mean exceeds if jobs run for longer than the log. CPU amounts are in
+    millicores.
     """
-    queue, held = jobs["queue"], np.maximum(jobs["runtime"], 0) / SECOND * jobs.column("pods", 1)
-    work = {name: np.bincount(queue.codes, held * jobs[name], len(queue.names)) for name in jobs.resources}
+    submit, runtime = jobs["submit"][rows].astype(float), np.maximum(jobs["runtime"][rows], 0).astype(float)
+    pods, order = jobs.column("pods", 1)[rows], np.argsort(np.concatenate([submit, submit + runtime]), kind="stable")
+    asked = {name: (jobs[name][rows] * pods).astype(float) for name in jobs.resources}
     # Jobs that are all submitted at once have no mean.
-    return {name: total / (jobs.span or np.inf) for name, total in work.items()}
+    mean = {name: (runtime * size).sum() / SECOND / (jobs.span or np.inf) for name, size in asked.items()}
+    most = {n: np.concatenate([size, -size])[order].cumsum().max(initial=0.0) for n, size in asked.items()}
+    return {name: float(min(mean[name], most[name])) for name in asked}
 
 
 def trees_of(cluster: Cluster) -> dict[str, str]:
@@ -115,8 +127,8 @@ def too_large(jobs: JobColumns, scheduler: Scheduler) -> Iterator[tuple[str, int
     for code, name in enumerate(queue.names):
         for resource, counts in large.items() if name in there else ():
             if count := int(counts[code]):
-                limit = limits[resource][code] / unit_of(resource)
-                yield name, count, f"{verb(count, 'request')} more {resource} than the queue can ever get, {limit:g}"
+                limit = amount(resource, limits[resource][code] / unit_of(resource))
+                yield name, count, f"{verb(count, 'request')} more {resource} than the queue can ever get, {limit}"
 
 
 def _potential(scheduler: Scheduler) -> dict[str, dict[str, int]]:
@@ -152,8 +164,8 @@ def cluster_of(
 
     The quotas are estimates, because a log contains neither the size of its cluster nor the quota of each queue. The
     nominal quota of a queue and flavor is the larger of two values, rounded up: the request of its largest job, and
-    `headroom` times its mean load. Simulated waits depend on the quotas. Replace the estimates with the real quotas
-    before you compare simulated waits with the waits in the log.
+    `headroom` times its mean load, which is at most its largest usage if no job waited. Simulated waits depend on the
+    quotas. Replace the estimates with the real quotas before you compare simulated waits with the waits in the log.
 
     If the jobs have a column `flavor`, each flavor in it becomes a ResourceFlavor with the node label
     `kueuepy.dev/flavor`. With a column `flavor`, each queue gets quota only for the flavors that its jobs use.
@@ -177,7 +189,7 @@ def cluster_of(
         InvalidSpecError: `headroom` is negative or not finite, or an option is invalid.
     """
     jobs = jobs.exact()
-    queue, flavors, span = jobs["queue"], _flavors_of(jobs, flavor), jobs.span
+    queue, flavors = jobs["queue"], _flavors_of(jobs, flavor)
     used = {flavors.names[code]: code for code in np.unique(flavors.codes).tolist()} or {flavor: 0}
     # A single flavor needs no node label to tell it from others.
     alone = [*used] == [flavor]
@@ -186,7 +198,7 @@ def cluster_of(
         if len(rows):
             namespace, _, name = key.partition("/")
             own = {f: rows[flavors.codes[rows] == code] for f, code in used.items()}
-            quotas = {f: _quotas(jobs, mine, headroom, span) for f, mine in own.items() if len(mine)}
+            quotas = {f: _quotas(jobs, mine, headroom) for f, mine in own.items() if len(mine)}
             covered = dict.fromkeys(resource for amounts in quotas.values() for resource in amounts)
             whole = {f: {resource: amounts.get(resource, 0) for resource in covered} for f, amounts in quotas.items()}
             objects.append(ClusterQueue.of(name, whole, cohort_name=cohort, **fields))
@@ -206,26 +218,22 @@ def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
     return Categorical(np.where(column.codes < 0, names.index(other), column.codes).astype(np.int32), names)
 
 
-def _quotas(jobs: JobColumns, rows: NDArray[np.int64], headroom: float, span: float) -> dict[str, int]:
+def _quotas(jobs: JobColumns, rows: NDArray[np.int64], headroom: float) -> dict[str, int]:
     """Return the nominal quota for some jobs by resource, in displayed units (cores for CPU).
 
     Args:
         jobs: All jobs.
         rows: The rows of the jobs.
         headroom: The factor between mean load and nominal quota.
-        span: The time from the first submission to the last, in seconds.
 
     Raises:
         InvalidSpecError: The headroom is negative or not finite.
     """
     if not 0 <= headroom < math.inf:
         raise InvalidSpecError(f"cluster_of: headroom: {headroom!r:.99}; it must be 0 or more")
-    pods: Any = jobs["pods"][rows] if "pods" in jobs.names else 1
-    found, runtime = {}, np.maximum(jobs["runtime"][rows], 0) / SECOND
-    for resource in jobs.resources:
-        size = unit_of(resource)
-        asked = jobs[resource][rows] * pods
-        load = float((runtime * asked).sum()) / span if span else 0.0
+    found, pods = {}, jobs.column("pods", 1)[rows]
+    for resource, load in _loads(jobs, rows).items():
+        size, asked = unit_of(resource), jobs[resource][rows] * pods
         # The largest job must fit, however low the mean load is; 9 digits hide errors of binary fractions.
         found[resource] = max(-(-int(asked.max()) // size), math.ceil(round(headroom * load / size, 9)))
     return {resource: amount for resource, amount in found.items() if amount}

@@ -44,7 +44,7 @@ _FIRST_LOOK = 3600 * SECOND
 _RUNNING = 2
 _PERCENTS = (5, 10, 50, 90, 95)
 _MEDIAN = 50
-_CLOSED = "assumes that no new job arrives: pass future= for an interval"
+_CLOSED = "assumes that no new job arrives; an interval needs future jobs"
 
 
 class Eta(msgspec.Struct, Framed, frozen=True):
@@ -92,6 +92,8 @@ class Eta(msgspec.Struct, Framed, frozen=True):
     def __str__(self) -> str:
         """Return the estimate as a sentence."""
         late = sum(map(math.isinf, self.seconds))
+        if late == len(self.seconds):
+            return f"{self.workload}: no quota within {duration(self.horizon)} in any of {counted(late, 'future')}"
         more = f"; not within {duration(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
         half = f"{self.workload}: quota in {duration(self.p50)} (median)"
         if self._is_vague:

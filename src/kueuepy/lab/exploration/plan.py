@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import amount, busiest
 from kueuepy.objects.base import whole
 from kueuepy.simulation.catalogue import figure_text, label_of, titled
-from kueuepy.simulation.pages.words import plan_call
+from kueuepy.simulation.pages.words import QUOTA, plan_call, quotas
 from kueuepy.simulation.table import Jobs, never_admitted
 from kueuepy.tables.columns import Framed, table_of
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 _ALL = 64
 # The number of values per round of a search, which does not depend on the number of cores.
 _AT_ONCE = 3
-_QUOTA = re.compile(r":quota\[[^/\]]*/([^\]]*)\]")
 
 
 @guessed(table="curve", best="value")
@@ -64,14 +62,14 @@ class Plan(Framed):
         (2, True)
     """
 
-    def __init__(self, grid: Sweep, target: Promise, vary: str, every: int) -> None:
+    def __init__(self, grid: Sweep, target: Promise, vary: str, every: range) -> None:
         """Create a Plan from a sweep.
 
         Args:
             grid: The sweep of the tried values, in ascending order.
             target: The target.
             vary: The path of the field to vary.
-            every: The total number of values in the range.
+            every: All values of the range.
         """
         self._grid, self.target, self.vary = grid, target.text, vary
         self._figure = str(target.measure)
@@ -81,7 +79,7 @@ class Plan(Framed):
         self._passed = [all(kept[i * n : (i + 1) * n]) for i in range(len(self._values))]
         self.value = next((value for value, passed in zip(self._values, self._passed, strict=True) if passed), None)
         self.monotone = sorted(self._passed) == self._passed
-        self.exhaustive, self._every = len(self._values) == every, every
+        self.exhaustive, self._every = len(self._values) == len(every), every
         self.errors = {self._values[position]: text for position, text in grid.errors.items()}
         # The warning that the best of many policies is partly lucky does not apply to values in order.
         self.warnings = tuple(text for text in grid.warnings if text == ALIKE)
@@ -134,7 +132,9 @@ class Plan(Framed):
 
     def _answer(self) -> str:
         n, seeds = len(self._values), len(self._grid.seeds)
-        tried = f"all {n} values tried" if self.exhaustive else f"{n} of {self._every} values tried; others may differ"
+        tried = (
+            f"all {n} values tried" if self.exhaustive else f"{n} of {len(self._every)} values tried; others may differ"
+        )
         odd = "" if self.monotone else "; not monotone: some larger values break it"
         odd += f"; {len(self.errors)} are not valid" if self.errors else ""
         found = "no value" if self.value is None else self._text(self.value)
@@ -143,18 +143,21 @@ class Plan(Framed):
 
     def _text(self, value: Any) -> str:
         """Return a value, as an amount if the field is a quota."""
-        resource = _QUOTA.search(self.vary)
-        return amount(resource[1], value) if resource else str(value)
+        found = QUOTA.search(self.vary)
+        return amount(found[1].partition("/")[2], value) if found else str(value)
 
     def _next(self) -> list[str]:
         """Return how sure the answer is, and the next step, as sentences."""
         one = len(self._grid.seeds) == 1
         sure = ["Each value ran with one seed, so that there is no confidence interval."] if one else []
-        low, high = self._values[0], self._values[-1]
+        values = self._every
+        same = len(self._values) > 1 and len(set(self.curve["mean"].tolist())) == 1
+        if same:
+            sure.append(f"{label_of(self._figure)} is the same with every value, so the field has no effect on it.")
         if self.value is None:
-            step, vary, low, high = "plan a larger range:", self.vary, high + 1, 2 * high + 1
-            if len(self._values) > 1 and len(set(self.curve["mean"].tolist())) == 1:
-                sure.append(f"{label_of(self._figure)} is the same with every value, so the field has no effect on it.")
+            by, last = values.step, values[-1]
+            step, vary, values = "plan a larger range:", self.vary, range(last + by, 2 * last + by + 1, by)
+            if same:
                 cluster, jobs = self._grid.setup.cluster, self._grid.setup.jobs
                 never = []
                 if isinstance(cluster, Cluster) and isinstance(jobs, Jobs):
@@ -162,16 +165,16 @@ class Plan(Framed):
                 if never:
                     return [*sure, f"{first_of(never, 1)}.", "Next step: change these jobs or the quota."]
                 with suppress(KueueError, AttributeError):  # a fleet has no objects of its own
-                    vary, low, high = self._other()
-                    step = f"{_QUOTA.search(vary)[1]} limits the jobs; plan its quota:"  # type: ignore[index]
-            return [*sure, f"Next step: {step}", plan_call(self.source, self.target, vary, low, high)]
+                    vary, pair, values = self._other()
+                    step = f"{pair.partition('/')[2]} limits the jobs; plan its quota:"
+            return [*sure, f"Next step: {step}", plan_call(self.source, self.target, vary, values)]
         write = 'kueuepy.dump(plan.cluster, "planned.yaml")'
         if self.source:
-            write = f"{plan_call(self.source, self.target, self.vary, low, high)} --output planned.yaml"
+            write = f"{plan_call(self.source, self.target, self.vary, values)} --output planned.yaml"
         return [*sure, "Next step: write the configuration with this value:", write]
 
-    def _other(self) -> tuple[str, int, int]:
-        """Return the nominal quota of the target's ClusterQueue for the resource that limits the jobs, and a range.
+    def _other(self) -> tuple[str, str, range]:
+        """Return the nominal quota of the target's ClusterQueue for the resource that limits the jobs, and its values.
 
         Raises:
             KueueError: There is no such quota.
@@ -182,7 +185,7 @@ class Plan(Framed):
         vary = f"ClusterQueue/{self._group[0] if self._group else '*'}:quota[{pair}].nominalQuota"
         cluster: Any = self._grid.setup.cluster
         nominal = whole("plan", value_at(cluster.objects(), vary))
-        return vary, nominal, 2 * nominal + 2
+        return vary, pair, quotas(pair, nominal, 2 * nominal + 2)
 
     def __repr__(self) -> str:
         """Return the warnings, followed by the answer in one line."""
@@ -254,7 +257,7 @@ def plan(
     first, last, by = (whole(f"plan: {name}", value) for name, value in (("low", low), ("high", high), ("step", step)))
     if not by > 0 or not first <= last:
         raise InvalidSpecError(f"plan: {low} to {high} by {step}; low must be at most high, and step more than 0")
-    values = list(range(first, last + 1, by))
+    values = range(first, last + 1, by)
     tried: dict[int, Sequence[Row]] = {}
     name = str(wanted.measure)
     grids: list[Sweep] = []
@@ -283,7 +286,7 @@ def plan(
     if len(grid.errors) == len(tried):
         kind, _, text = grid.errors[0].partition(": ")
         raise {"NotFoundError": NotFoundError}.get(kind, InvalidSpecError)(f"plan: {text}")
-    return Plan(grid, wanted, vary, len(values))
+    return Plan(grid, wanted, vary, values)
 
 
 def _narrow(look: Callable[[Iterable[int]], None], good: Callable[[int], bool], found: int) -> None:

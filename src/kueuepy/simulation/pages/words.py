@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,11 +13,11 @@ from kueuepy.errors import InvalidSpecError, KueueError, counted, plural, verb
 from kueuepy.look.numbers import busiest, duration, durations, hours, number, points, share
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
-from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.columns import NATIVE, is_resource
 from kueuepy.simulation.confidence import Effect, Effects
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.recorded import Recorded
-from kueuepy.tables.columns import exact, is_named
+from kueuepy.tables.columns import exact, is_named, quantity_text
 from kueuepy.tables.columns import unit_of as unit_of_amount
 
 if TYPE_CHECKING:
@@ -167,6 +168,7 @@ def _unsettled(result: Recorded) -> list[str]:
     return [f"{text}, {duration(span)}: it depends more on the length of the log and on the quotas than on the policy"]
 
 
+QUOTA = re.compile(r":quota\[([^\]]*)\]")
 CONFIDENCE = "95% confidence interval"
 _TWO = 2
 MOST_QUEUES = 50
@@ -207,22 +209,33 @@ class Problem(NamedTuple):
         return [lead, f"Next step: {self.step}", *filter(None, [self.command])]
 
 
-def plan_call(source: str, target: str, vary: str, low: int, high: int) -> str:
+def plan_call(source: str | None, target: str, vary: str, values: range) -> str:
     """Return the command that plans a value, or the call in Python if the source is empty.
 
     Args:
         source: The arguments of a command that name the cluster and the jobs.
         target: The target.
         vary: The path of the field.
-        low: The smallest value to try.
-        high: The largest value to try.
+        values: The values to try.
     """
+    pair = of_quota[1] if (of_quota := QUOTA.search(vary)) else ""
+    bounds = (values.start, values[-1], *([values.step] if values.step > 1 else []))
+    texts = [quantity_text(pair, value * unit_of_amount(pair.rpartition("/")[2])) for value in bounds]
     if source:
-        return f"kueuepy plan {source} --target '{target}' --vary '{vary}' --from {low} --to {high}"
-    return f'kueuepy.plan(cluster, jobs, "{target}", vary="{vary}", low={low}, high={high})'
+        given = " ".join(map(" ".join, zip(("--from", "--to", "--step"), texts, strict=False)))
+        return f"kueuepy plan {source} --target '{target}' --vary '{vary}' {given}"
+    texts = [text if text.isdecimal() else f'"{text}"' for text in texts]
+    given = ", ".join(map("=".join, zip(("low", "high", "step"), texts, strict=False)))
+    return f'kueuepy.plan(cluster, jobs, "{target}", vary="{vary}", {given})'
 
 
-def _sweep_call(source: str, over: Mapping[str, Sequence[str | None]]) -> str:
+def quotas(pair: str, low: int, high: int) -> range:
+    """Return values of a quota to try: large amounts of bytes in steps of 1 GiB."""
+    step = 2**30 if high > 2**30 and pair.rpartition("/")[2] in NATIVE[1:] else 1
+    return range(low // step * step, -(-high // step) * step + 1, step)
+
+
+def _sweep_call(source: str | None, over: Mapping[str, Sequence[str | None]]) -> str:
     """Return the command that compares values of fields, or the call in Python if the source is empty."""
     if not source:
         return f"kueuepy.sweep(cluster, jobs, {dict(over)})"
@@ -391,6 +404,14 @@ def interval(kpis: Kpis, name: str) -> str:
 
 def problem(result: Recorded) -> Problem:
     """Return the largest problem of a simulation."""
+    found = _problem(result)
+    if result.source is None and found.command:
+        step = "give each job a submission time, which kueuepy plan and kueuepy sweep need."
+        return found._replace(step=step, command="")
+    return found
+
+
+def _problem(result: Recorded) -> Problem:
     kpis, pair, source = result.kpis, busiest(result.kpis.utilisation), result.source
     used, resource = kpis.used_hours.get(pair, 0.0), pair.partition("/")[2]
     lost, idle = kpis.lost_hours.get(pair, 0.0), kpis.idle_while_waiting.get(pair, 0.0)
@@ -402,7 +423,7 @@ def problem(result: Recorded) -> Problem:
     never = [(what, rows) for what, rows in result.notes if what.startswith(HOPELESS)]
     if sum(rows for _, rows in never) > _MUCH_NEVER * kpis.jobs:
         what, rows = max(never, key=lambda note: note[1])
-        check = "." if source else "; jobs.check(cluster) lists all that is missing."
+        check = "." if source != "" else "; jobs.check(cluster) lists all that is missing."
         return Problem(f"{counted(rows, 'job')} {what}.", f"change these jobs or the quota{check}")
     if kpis.starved:
         text = f"{kpis.starved:,} {plural(kpis.starved, 'job')} {verb(kpis.starved, 'are')} never admitted, "
@@ -459,7 +480,8 @@ def _plan(result: Recorded, queue: str, pair: str, mean: float) -> str:
     nominal = cells[pair].nominal if pair in cells else result.totals["nominal"].get(pair, 0.0)
     own = nominal / unit_of_amount(pair) / max(result.seconds, 1.0) / SECOND
     low, high = (0, ceil(own)) if not mean else (0 if of_fleet else int(own), 2 * ceil(own) + 2)
-    return plan_call(result.source, f"wait_mean({queue}) <= {max(1, round(mean / 2))}s", path, low, high)
+    target = f"wait_mean({queue}) <= {max(1, round(mean / 2))}s"
+    return plan_call(result.source, target, path, quotas(pair, low, high))
 
 
 def change_text(name: str, first: float | None, second: float | None) -> str:
