@@ -133,7 +133,8 @@ def test_a_wrong_command_line_is_named_and_exits_with_2(kueuepy, line, message):
     [
         ("--until soon", "--until: 'soon'; it must be a number of seconds"),
         ("--window x:y", "--window: start: 'x'; it must be"),
-        ("--map queue=TEAM", '--map: "TEAM" names no column'),
+        ("--map queue=TEAM", '--map: "TEAM" names no column; known are'),
+        ("--map runtime=runtime:mim", '--map: "runtime:mim": "mim" is not a unit; did you mean "min"?'),
         ("--every x --model checkpoint", "--every: 'x'; it must be"),
         ("--format new", "--format: 'new'; it must be auto or"),
     ],

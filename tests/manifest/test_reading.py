@@ -8,6 +8,7 @@ from textwrap import dedent, indent
 
 import pytest
 
+from kueuepy import Cluster, Scheduler
 from kueuepy.errors import DuplicateError, NotFoundError
 from kueuepy.manifest import LimitError, Limits, ManifestError, load, to_dict
 from kueuepy.manifest.text.reading import read
@@ -453,6 +454,12 @@ def test_a_list_with_a_misleading_kind_is_rejected():
     text = "items:\n- a: 1\nb: '\nkind: List\n'\n"
     with pytest.raises(ManifestError, match="must have a kind that ends in List"):
         list(read("f.yaml", text.encode(), Limits(), strict=True))
+
+
+def test_a_saved_state_is_rejected_by_name(tmp_path):
+    Scheduler(Cluster()).save(tmp_path / "state")
+    with pytest.raises(ManifestError, match="state:1:1: this is a saved state, which run, explain"):
+        load(tmp_path / "state")
 
 
 @pytest.mark.parametrize(("items", "shown"), [(3, "3, a number"), ("a", '"a", a string'), ({}, "a mapping")])

@@ -84,7 +84,8 @@ def test_every_release_without_a_profile_is_accepted_as_both_arguments(tmp_path,
 
 def test_versions_before_the_first_release_are_rejected(capsys):
     assert main(["upgrade", LENDING, "--jobs", LENDING, "--from", "v0.0", "--to", "v0.19"]) == 1
-    assert "has no profile" in capsys.readouterr().err
+    assert "has no profile" in (told := capsys.readouterr().err)
+    assert told.endswith("kueuepy upgrade also compares v0.1 to v0.14\n")
 
 
 @pytest.mark.parametrize("version", ["", "latest", 6])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from _thread import interrupt_main, start_new_thread
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,11 +44,13 @@ class Program:
         name: The name of the program, for help.
         about: Further text for help.
         sources: Arguments that may be absent, because `complete` adds them.
+        flags: The options of the program itself, for hints.
     """
 
     name = "kueuepy"
     about = ""
     sources: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
     def in_help(self, text: str) -> str:
         """Return the help of a command as this program prints it."""
@@ -193,7 +196,8 @@ def _command(name: str, words: list[str], program: Program) -> int | None:
         return 0
     key, function, words = _selected(entry, words)
     options = signature.options_of(function)
-    values = signature.parse(name, function, words, program.sources, lambda flag: _elsewhere(entry, key, flag))
+    elsewhere = partial(_elsewhere, entry, key)
+    values = signature.parse(name, function, words, program.sources, elsewhere, further=program.flags)
     program.complete(options, values)
     try:
         return signature.call(function, values)

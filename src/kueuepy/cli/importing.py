@@ -14,6 +14,7 @@ from kueuepy.manifest import Limits, is_live, items
 from kueuepy.platform.apiserver.resources import rbac as manifests
 from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.importer.pods import rules_of
+from kueuepy.profiles import RELEASES
 
 
 def import_(
@@ -48,7 +49,8 @@ def import_(
     given = () if rules is None else rules_of(_mapping(rules))
     with counting("bytes read") as show:
         found = import_cluster(paths(files), rules=given, version=kueue_version, stopping=stopping, progress=show)
-    if found.kueue_version and kueue_version is None and not any(map(is_live, files)):
+    is_other = found.kueue_version not in ("", RELEASES[-1].name)
+    if is_other and kueue_version is None and not any(map(is_live, files)):
         say(
             f"note: the cluster runs Kueue {found.kueue_version}; pass it as --kueue-version to emulate that release",
             stderr=True,

@@ -38,6 +38,7 @@ class _Plugin(Program):
     name = "kubectl kueuepy"
     about = _OPTIONS
     sources = ("files", "sources", "cluster")
+    flags = (*_FLAGS, "--all-namespaces")
 
     def __init__(self, flags: dict[str, str]) -> None:
         """Create the plugin with the values of kubectl's flags."""

@@ -217,6 +217,8 @@ def parse(
     words: Sequence[str],
     optional: Iterable[str] = (),
     elsewhere: Callable[[str], str] = lambda _: "",
+    *,
+    further: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return the arguments with which to call the function of a command.
 
@@ -226,6 +228,7 @@ def parse(
         words: The words of the command line after the name of the command.
         optional: Arguments that may be absent although the function requires them.
         elsewhere: Returns a hint for an option that only another function of the command has.
+        further: Options that the program has read already, for hints.
 
     Raises:
         UsageError: An option is unknown, a required one is missing, or a value has another form.
@@ -235,7 +238,8 @@ def parse(
     parser = _Parser(command, add_help=False, allow_abbrev=False)
     for one in options:
         one.add_to(parser, optional=one.name in optional)
-    _expect_known(command, [flag for one in options if not one.is_argument for flag in one.flags], words, elsewhere)
+    flags = [flag for one in options if not one.is_argument for flag in one.flags]
+    _expect_known(command, flags, words, elsewhere, further)
     # Options may stand between arguments, as in kubectl.
     found = vars(parser.parse_intermixed_args(list(words)))
     for one in options:
@@ -283,7 +287,9 @@ def in_options(message: str, options: Iterable[Option], words: Sequence[str]) ->
     return re.sub(r"\b[a-z]+_[a-z_]+\b", lambda found: spelled.get(found[0], found[0]), message)
 
 
-def _expect_known(command: str, flags: list[str], words: Iterable[str], elsewhere: Callable[[str], str]) -> None:
+def _expect_known(
+    command: str, flags: list[str], words: Iterable[str], elsewhere: Callable[[str], str], further: Iterable[str]
+) -> None:
     """Check the names of options before argparse, whose message would have no hint, or name a missing option first.
 
     Raises:
@@ -297,12 +303,12 @@ def _expect_known(command: str, flags: list[str], words: Iterable[str], elsewher
             continue
         if name not in flags and (name.startswith("--") or name[:2] not in flags):
             former = FORMER["option"].get(f"{command} {name}") or FORMER["option"].get(name)
-            known = [*(flag for flag in flags if flag.startswith("--")), "--help"]
             if former:
                 raise UsageError(f"{command}: {name} is no longer an option: {former}")
             if other := elsewhere(name):
                 raise UsageError(f"{command}: {other}")
-            hint = suggestion(name, known, f"kueuepy {command} --help lists all options")
+            listed = [*(flag for flag in (*flags, *further) if flag.startswith("--")), "--help"]
+            hint = suggestion(name, listed, f"kueuepy {command} --help lists all options")
             raise UsageError(f"{command}: {shown(name)} is not an option; {hint}")
 
 

@@ -521,7 +521,9 @@ def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
         True
     """
     if not isinstance(cluster, Cluster):
-        raise InvalidSpecError(f"dump: {cluster!r:.99} is not a Cluster; make one of objects: Cluster(*objects)")
+        raise InvalidSpecError(
+            f"dump: {cluster!r:.99} is not a Cluster; kueuepy.load(path) or Cluster(*objects) makes one"
+        )
     return dump_manifest(cluster.written, path)
 
 

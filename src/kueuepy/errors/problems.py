@@ -117,8 +117,8 @@ def steps(text: str) -> Path:
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the known word that is most similar to a word; `None` if none is similar.
 
-    Upper and lower case are equal here. Words with different first letters must be more similar than others, and a
-    namespace that two keys share does not make them similar.
+    Upper and lower case are equal here. Words that continue the word are similar. Words with different first letters
+    must be more similar than others, and a namespace that two keys share does not make them similar.
 
     Args:
         word: The word.
@@ -129,9 +129,13 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     'nominalQuota'
     >>> nearest("Account", ["counted"]), nearest("default/zz", ["default/b4"])
     (None, None)
+    >>> nearest("wait", ["wait_p99", "wait_mean"])
+    'wait_mean'
     """
     given = word[:100].lower()
     words = {other.lower(): other for other in sorted(known, reverse=True)}
+    if longer := [other for other in words if len(given) > 2 and other.startswith(given)]:  # noqa: PLR2004 - a word
+        return words[min(longer)]
     for close in get_close_matches(given, sorted(words), n=3, cutoff=cutoff):
         space = close[: close.rfind("/") + 1]
         one, other = (text.removeprefix(space if given.startswith(space) else "") for text in (given, close))

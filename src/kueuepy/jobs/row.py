@@ -84,9 +84,7 @@ def from_row(
         values["queue"] = queue
     for column in values:
         if column not in COLUMNS and "/" not in column:
-            raise InvalidSpecError(
-                f'{where}: "{column}" is not a column; {suggestion(column, COLUMNS)}; or leave it out'
-            )
+            raise InvalidSpecError(f'{where}: "{column}" is not a column; {suggestion(column, COLUMNS)}')
     if "name" not in values:
         raise InvalidSpecError(f"{where}: name: is missing; it must be given")
 

@@ -75,7 +75,8 @@ def release_of(version: str) -> Release:
     known = ", ".join(release.name for release in RELEASES)
     newest = ", ".join(release.newest for release in RELEASES)
     raise InvalidSpecError(
-        f"version: {version!r:.99} has no profile; it must be one of {known}, or a patch up to one of {newest}"
+        f"version: {version!r:.99} has no profile; it must be one of {known}, or a patch up to one of {newest}; "
+        "kueuepy upgrade also compares v0.1 to v0.14"
     )
 
 

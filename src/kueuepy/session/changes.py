@@ -62,7 +62,9 @@ def start(
         NotFoundError: A job names a priority class that does not exist.
     """
     if not isinstance(cluster, Cluster):
-        raise InvalidSpecError(f"Scheduler: {cluster!r:.99} is not a Cluster; make one of objects: Cluster(*objects)")
+        raise InvalidSpecError(
+            f"Scheduler: {cluster!r:.99} is not a Cluster; kueuepy.load(path) or Cluster(*objects) makes one"
+        )
     related = tuple(map(copied, cluster.manifest.others))
     engine = Engine(cluster.configuration)
     state = SchedulerState(engine, cluster.configuration, related, Store(), checks=checks_of(checks or {}))

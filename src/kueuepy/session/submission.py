@@ -102,7 +102,9 @@ def submissions(items: Iterable[Any], around: JobContext) -> Iterator[SubmittedW
         elif isinstance(item, Iterable) and not isinstance(item, str | bytes):
             yield from submissions(item, around)
         else:
-            raise InvalidSpecError(f"submit: {item!r:.99} is not a Workload, job, row or frame")
+            raise InvalidSpecError(
+                f"submit: {item!r:.99} is not a Workload, job, row or frame; kueuepy.load reads a file"
+            )
 
 
 def _with_pods_together(items: Iterable[Any]) -> Iterator[Any]:

@@ -45,8 +45,8 @@ class Categorical:
         """
         try:
             codes = self.codes[row]
-        except (IndexError, TypeError, ValueError) as error:
-            raise NotFoundError(f"column: {row!r:.99} names no rows; there are {len(self)}: {error}") from None
+        except (IndexError, TypeError, ValueError):
+            raise NotFoundError(f"column: {row!r:.99} names no rows; there are {len(self)}") from None
         if codes.ndim:
             return Categorical(codes, self.names)
         return self.names[codes] if codes >= 0 else None
@@ -216,8 +216,8 @@ class Columns:
                 return self.take(list(range(len(self))[name]))
             # range() raises IndexError for a row that does not exist, and accepts negative numbers as lists do.
             return next(self._dicts([range(len(self))[name]])) if not hasattr(name, "__len__") else self.take(name)
-        except (IndexError, TypeError) as error:
-            raise NotFoundError(f"table: {name!r:.99} names no rows; there are {len(self)}: {error}") from None
+        except (IndexError, TypeError):
+            raise NotFoundError(f"table: {name!r:.99} names no rows; there are {len(self)}") from None
 
     def take(self, rows: Any) -> Self:
         """Return a table of the selected rows, in the given order.

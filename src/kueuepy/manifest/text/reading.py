@@ -181,6 +181,8 @@ def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
     text = Text(name, data)
     if data.startswith(_UTF_16):
         text.fail(0, "this is UTF-16; save it as UTF-8")
+    if b"kueuepy-scheduler" in data[:24]:
+        text.fail(0, "this is a saved state, which run, explain, whatif and page read, and kueuepy.Scheduler.load")
     if has_controls(data) and (found := _CONTROL.search(data)):
         text.fail(found.start(), f"control character {found.group()[0]:#04x} is not allowed; write it as an escape")
     if not data.isascii():

@@ -120,11 +120,14 @@ def _locked(journal: Path, path: str, until: float) -> sqlite3.Connection:
         with closed_on_error(opened) as connection:
             while not _begins(connection):
                 if time.monotonic() >= until:
-                    raise StateError(f"{journal}: is in use by another Journal; only one may write it")
+                    raise StateError(
+                        f"{journal}: is in use by another Journal; only one may write it, and wait= waits for it"
+                    )
                 time.sleep(_PAUSE)
             return connection
     except sqlite3.Error as error:
-        raise StateError(f"{journal}: cannot be locked: {error}") from None
+        why = error if journal.parent.is_dir() else f"{journal.parent} is not a directory"
+        raise StateError(f"{journal}: cannot be locked: {why}") from None
 
 
 def _begins(connection: sqlite3.Connection) -> bool:
