@@ -78,6 +78,9 @@ def test_workloads_have_a_status_and_a_reason(busy):
     assert [row["status"] for row in table.rows()] == ["Admitted", "Pending", "Admitted"]
     assert table.rows()[1]["reason"] == "WaitingForQuota"
     assert table["priority"].dtype == np.int64
+    # Each column is compared row by row, as in pandas.
+    assert table[table["key"] == "default/x"].rows() == table[table["status"] == "Pending"].rows() == table.rows()[1:2]
+    assert table[table["key"] != "default/x"]["key"].tolist() == ["default/w", "default/y"]
     with pytest.raises(kq.errors.NotFoundError, match="names no column"):
         table["colour"]
 

@@ -58,6 +58,8 @@ def test_a_method_of_one_item_accepts_its_argument_by_name(scheduler):
     assert scheduler.try_admit(item=row) == scheduler.try_admit(row)
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'row'"):
         scheduler.try_admit(row=row)
+    with pytest.raises(TypeError, match=r"^Scheduler.explain\(\) got .* argument 'row'; known are item"):
+        scheduler.explain(row=row)
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'item'"):
         scheduler.try_admit()
 

@@ -11,6 +11,7 @@ import kueuepy as kq
 from field.queues import QUEUES
 from kueuepy.cli import main
 from kueuepy.cli.logs import Log
+from kueuepy.cli.rows import rows_of
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import ManifestError, load, to_dict
 from kueuepy.objects import Pod
@@ -112,6 +113,9 @@ def test_sacct_is_a_log(tmp_path):
         ("8-5", 16 * 2**30, "PENDING"),
     ]
     assert jobs.notes == (("steps of jobs; left out", 1), ("ended before it started; left out (first: sacct.txt:5)", 1))
+    with rows_of(str(path)) as rows:
+        # The queue comes from the account.
+        assert f"{path}: user, state: are ignored here" in rows.notes
 
 
 def test_sacct_names_the_missing_field(tmp_path):

@@ -280,6 +280,8 @@ def test_the_plugin_has_its_own_help(capsys):
     assert "Usage: kubectl kueuepy explain [OPTIONS] WORKLOAD" in text
     assert "-o, --output FORMAT" in text
     assert "  kubectl kueuepy explain train -n team-a --context prod\n" in text
+    assert kubectl(["explain", "train", "--contxt", "prod"]) == 2
+    assert 'explain: "--contxt" is not an option; did you mean "--context"?' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -59,8 +59,10 @@ def rows_of(
     if complete is None:
         shapes, codes = shapes_of(table, tuple(flavors), dict(configuration.feature_gates or {}))
         found += [_submission(table, row, shapes[code]) for row, code in enumerate(codes.tolist())]
-        # The column of unfinished jobs is no column of the file: the reader of a log adds it.
-        ignored = [own for own in found.table.names if own in SPANS[2:] or not (is_known(own) or own == CENSORED)]
+        # The reader of a log adds the column of unfinished jobs, and takes the queues from a column of their names.
+        queues = {name.partition("/")[2] for name in found.table["queue"].names}
+        used = {CENSORED, *(own for own, c in found.table._columns.items() if {*getattr(c, "names", ())} == queues)}  # noqa: SLF001
+        ignored = [own for own in found.table.names if own in SPANS[2:] or not (is_known(own) or own in used)]
         if ignored:
             found.notes += (f"{name}: {', '.join(ignored)}: {verb(len(ignored), 'are')} ignored here",)
 

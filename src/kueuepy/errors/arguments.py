@@ -78,13 +78,18 @@ def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: di
         InvalidSpecError: An argument has a wrong type, or is nested too deeply.
     """
     signature = inspect.signature(function)
-    called = function.__qualname__.removesuffix(".__init__")
+    # A method is of the class that the caller knows, not of the one that defines it.
+    owner, _, called = function.__qualname__.removesuffix(".__init__").rpartition(".")
+    if owner:
+        owner = type(args[0]).__name__ if args and "self" in signature.parameters else owner
+        called = f"{owner}.{called}"
     try:
         given = signature.bind(*args, **options).arguments
     except TypeError:  # a wrong number of arguments, or an unknown one
         given = {}
         if unknown := _UNKNOWN.fullmatch(str(error)):
-            error.args = (f"{unknown[1]}; {suggestion(unknown[2], signature.parameters.keys() - {'self'})}",)
+            text = f"{called}(){unknown[1].partition('()')[2]}"
+            error.args = (f"{text}; {suggestion(unknown[2], signature.parameters.keys() - {'self'})}",)
     names = _Names(inspect.unwrap(function).__globals__)
     for name, value in given.items():
         parameter = signature.parameters[name]

@@ -173,6 +173,26 @@ def quantity_text(resource: str, amount: float) -> str:
     return "unlimited" if amount >= UNLIMITED else Quantity.format(resource.rpartition("/")[2], round(amount))
 
 
+class Texts(list[str]):
+    """A column of texts. It is compared with a text row by row, as other columns are."""
+
+    def __eq__(self, other: object) -> Any:
+        """Return a mask of the rows that have the given text."""
+        import numpy as np  # noqa: PLC0415 - only on use
+
+        return np.array([one == other for one in self], bool) if isinstance(other, str) else super().__eq__(other)
+
+    def __ne__(self, other: object) -> Any:
+        """Return a mask of the rows that do not have the given text."""
+        return ~(self == other) if isinstance(other, str) else super().__ne__(other)
+
+    __hash__ = None
+
+    def tolist(self) -> list[str]:
+        """Return the texts, as other columns do."""
+        return [*self]
+
+
 # NumPy stores NaT as the smallest integer, and the core an unlimited quota as the largest.
 _NAT = -(2**63)
 UNLIMITED = 2**63 - 1
@@ -256,7 +276,8 @@ class Columns:
 
     def _column(self, name: str) -> Column:
         """Return an existing column, with amounts in the units of the public table."""
-        return self._columns[name]
+        column = self._columns[name]
+        return Texts(column) if isinstance(column, list) else column
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -350,7 +371,7 @@ class Amounts(Columns):
 
     def _column(self, name: str) -> Column:
         """Return a column, with amounts in the unit of the resource."""
-        column = self._columns[name]
+        column = super()._column(name)
         return own_units(column, self._columns[self.resources]) if name in self.facts else column
 
     def sheets(self) -> tuple[Sheet]:

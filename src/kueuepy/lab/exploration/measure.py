@@ -19,7 +19,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_met
 from kueuepy.look.notebook import Sheet
 from kueuepy.manifest import Limits, items, placed
 from kueuepy.objects import SECOND, parse_span
-from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
+from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, figure_text, unit_of
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.grouped import job_figures, percentile
 from kueuepy.simulation.result import Result
@@ -380,7 +380,7 @@ class PolicyVerdict(NamedTuple):
 
     def __str__(self) -> str:
         """Return the verdict in one line."""
-        found = "no job counts" if self.value is None else f"it is {self.value:.6g}"
+        found = _value_text(self) if self.value is None else f"it is {_value_text(self)}"
         place = f"{self.place}: " if self.place else ""
         why = f" ({self.why})" if self.why else ""
         return f"{place}{'kept' if self.passed else 'BROKEN'}: {self.line}: {found}{why}"
@@ -426,8 +426,7 @@ class PolicyCheck(tuple[PolicyVerdict, ...], Framed):
         rows = ["| promise | is | kept | |", "| --- | --- | --- | --- |"]
         # What is broken comes first, where a pull request shows it.
         for v in sorted(self, key=lambda verdict: verdict.passed):
-            value = "no job counts" if v.value is None else f"{v.value:.6g}"
-            cells = (_as_code(v.line), value, "yes" if v.passed else "**no**", _as_cell(v.why))
+            cells = (_as_code(v.line), _value_text(v), "yes" if v.passed else "**no**", _as_cell(v.why))
             rows.append(f"| {' | '.join(cells)} |")
         return "\n".join(rows)
 
@@ -437,8 +436,17 @@ class PolicyCheck(tuple[PolicyVerdict, ...], Framed):
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table with one row per target."""
-        rows = [(v.line, "" if v.value is None else f"{v.value:.6g}", "yes" if v.passed else "no", v.why) for v in self]
+        rows = [(v.line, _value_text(v), "yes" if v.passed else "no", v.why) for v in self]
         return (Sheet(("promise", "is", "kept", "why"), rows),)
+
+
+def _value_text(verdict: PolicyVerdict) -> str:
+    """Return the value with its unit, and with more digits in parentheses, because it may be close to the target."""
+    if verdict.value is None:
+        return "no job counts"
+    name = str(promise(verdict.line).measure)
+    text, exact = figure_text(name, verdict.value), f"{verdict.value:.6g}{' s' * (unit_of(name) == 'span')}"
+    return text if text == exact else f"{text} ({exact})"
 
 
 def _as_cell(text: str) -> str:
@@ -488,7 +496,7 @@ def check_policy(result: Result, promises: str | PathLike[str] | Sequence[str | 
         >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
         >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
         >>> print(check_policy(simulate(cluster, rows), ["wait_p95(team) <= 30m", "loops == 0"]))
-        BROKEN: wait_p95(team) <= 30m: it is 3480
+        BROKEN: wait_p95(team) <= 30m: it is 58 min (3480 s)
         kept: loops == 0: it is 0
     """
     if isinstance(promises, str | PathLike):
