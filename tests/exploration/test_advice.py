@@ -64,7 +64,10 @@ def test_the_next_step_of_a_result_is_a_call_that_runs(case):
 def test_the_next_step_of_a_command_is_a_command_that_runs(command, capsys, monkeypatch, tmp_path):
     names = ["teams.yaml", "alone.yaml"][: 2 if command == "compare" else 1]
     assert main([command, *(str(WEEK / name) for name in names), "--jobs", str(WEEK / "jobs.csv")]) == 0
-    (step,) = re.findall(r"^kueuepy (.*)$", capsys.readouterr().out, re.MULTILINE)
+    out = capsys.readouterr().out
+    (step,) = re.findall(r"^kueuepy (.*)$", out, re.MULTILINE)
+    assert ("more rows; --json has all" in out) == (command == "compare")
+    assert not re.search(r"\.\w+\(", out)
     monkeypatch.chdir(tmp_path)
 
     assert main(shlex.split(step)) == 0

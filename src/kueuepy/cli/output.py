@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import shutil
 import signal
 import sys
@@ -148,7 +149,8 @@ def print_answer(found: object, data: Any, *, json: bool, is_negative: bool = Fa
     if json:
         print_json(data)
     else:
-        say(str(found))
+        # The text is that of Python, where a method returns the other rows.
+        say(re.sub(r"(more rows?; )[.\w()]+", r"\1--json", str(found)))
     return is_negative
 
 

@@ -274,7 +274,7 @@ class Comparison:
             *warned,
             *self._in_words(),
             Sheet(("Metric", *self.names), metrics, source=".figures()"),
-            Sheet(_HEADER, queues, "ClusterQueues; .rows() also has usage and shares", source=".rows()"),
+            Sheet(_HEADER, queues, "ClusterQueues", source=".rows()"),
             Sheet(("Job", first, last), changes, caption, len(self.changes), ".changes"),
         )
 

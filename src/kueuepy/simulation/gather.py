@@ -97,7 +97,9 @@ def endless(evictions: int, jobs: Columns, tried: str = "evictions") -> tuple[tu
     if not evictions:
         return ()
     again = (jobs[tried] > 0) & (is_named(jobs["state"], "Waiting") | is_named(jobs["state"], "Running"))
-    what = f"never finish: the last {evictions} evictions left no progress, and the run was stopped; until= bounds it"
+    what = (
+        f"never finish: the last {evictions} evictions left no progress, and the run was stopped; set until to bound it"
+    )
     return ((what, int(again.sum())),)
 
 

@@ -279,7 +279,7 @@ def recommended(results: Mapping[str, Recorded]) -> tuple[str, str]:
             return best, f"Use “{best}” instead of “{first}”: the mean wait is clearly shorter."
         if not effect.has_interval:
             text = f"Keep “{first}” for now: with so few jobs, the shorter mean wait of “{best}” may be chance."
-            return first, f"{text} Repeat it with the days in random order (Jobs.shuffle_days) for several seeds."
+            return first, f"{text} kueuepy sweep with several seeds repeats it with the days in random order."
     return first, f"Keep “{first}” for now: it is not certain that “{best}” shortens the mean wait."
 
 
