@@ -112,6 +112,8 @@ class Engine:
         """Create or replace an object. `changed` tells whether its spec differs from the one applied before."""
     def delete_object(self, kind: str, namespace: str, name: str) -> None:
         """Delete an object. `namespace` is empty for cluster-scoped kinds."""
+    def continue_usage(self, namespace: str, name: str, sampled: int, /) -> None:
+        """Continue from the usage in the status of a LocalQueue, which Kueue sampled at a time in nanoseconds."""
     def take_up_delayed(self) -> None:
         """Make the workloads in a backoff active, as when Kueue starts and finds them."""
     def drop_topology(self, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import json
 from pathlib import Path
@@ -12,7 +13,7 @@ import kueuepy as kq
 from importer.dumps import admitted, cluster_queue, condition, dump, local_queue, workload
 from kueuepy.errors import NotFoundError, StateError
 from kueuepy.platform.importer import import_cluster
-from kueuepy.platform.visibility import pending_workloads
+from kueuepy.platform.visibility import local_queue_status, pending_workloads
 
 LIVE = Path(__file__).parent / "live"
 """Dumps of a real cluster at rest, and what Kueue's visibility API answered at that moment."""
@@ -54,6 +55,32 @@ def test_a_preemptor_that_waits_stays_at_the_head_of_its_queue():
     first = pending_workloads(on, cluster_queue="cq").items[0]
     assert first.key == "team/preemptor"
     assert [decision.workload for decision in on.cycle().admitted] == ["team/preemptor"]
+
+
+def test_the_usage_of_local_queues_continues_from_its_last_sample():
+    """The order of pending workloads and the statuses are the cluster's at once, and the usage decays from then."""
+    config = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "admissionFairSharing": {"usageHalfLifeTime": "60s", "usageSamplingInterval": "5s"},
+    }
+    queue = cluster_queue("fair", cpu="1")
+    queue["spec"]["admissionScope"] = {"admissionMode": "UsageBasedAdmissionFairSharing"}
+    used, sampled = {"cpu": "6083300934n"}, "2026-08-01T10:05:00Z"
+    usage = {"consumedResources": used, "lastUpdate": sampled}
+    much = local_queue("much", queue="fair") | {
+        "status": {"fairSharing": {"admissionFairSharingStatus": usage, "weightedShare": 0}}
+    }
+    waiting = [workload(name, queue=name) for name in ("much", "none")]
+    on = import_cluster([config, dump(*waiting), queue, much, local_queue("none", queue="fair")]).scheduler
+    assert on.now == dt.datetime(2026, 8, 1, 10, 5, tzinfo=dt.timezone.utc).timestamp()
+    status = local_queue_status(on)["team/much"].manifest()["fairSharing"]
+    assert status == {"admissionFairSharingStatus": usage, "weightedShare": 0}
+    assert [one.key for one in pending_workloads(on, cluster_queue="fair").items] == ["team/none", "team/much"]
+    on.advance("60s")
+    on.cycle()
+    consumed = local_queue_status(on)["team/much"].manifest()["fairSharing"]["admissionFairSharingStatus"]
+    assert float(kq.Quantity(consumed["consumedResources"]["cpu"])) == pytest.approx(6.083300934 / 2)
 
 
 def test_without_that_condition_the_older_workload_is_first():

@@ -10,6 +10,7 @@
 #include "bindings/read.h"
 #include "bindings/records.h"
 #include "engine/topologies.h"
+#include "fairness/ledger.h"
 #include "lifecycle/dispatched.h"
 #include "lifecycle/queueing.h"
 #include "objects/configuration.h"
@@ -217,6 +218,12 @@ void BindObjects(BoundEngine& bound) {
       .def("fork", &SharedEngine::Fork)
       .def("apply", &ApplyTo, py::arg("object"), py::arg("changed") = true)
       .def("delete_object", &DeleteFrom, py::arg("kind"), py::arg("namespace"), py::arg("name"))
+      .def("continue_usage",
+           [](SharedEngine& shared, const std::string& ns, const std::string& name, Time sampled) {
+             shared.Change([&](Engine& engine) {
+               ContinueUsage(engine.state(), InternLocalQueue(engine.state(), ns, name), sampled);
+             });
+           })
       .def("take_up_delayed",
            [](SharedEngine& shared) { shared.Change([](Engine& engine) { TakeUpDelayed(engine.state()); }); })
       .def("drop_topology", &DropTopologyFrom, py::arg("name"))

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kueue {
@@ -239,6 +240,19 @@ void TakeHistoryIn(State& state, LocalQueueId local) {
   entry.is_sampled = true;
   RefreshLocalQueueUsage(state, local);  // Also if no sample is due.
 }
+
+}  // namespace
+
+void ContinueUsage(State& state, LocalQueueId local, Time sampled) {
+  LedgerEntry& entry = state.ledger[local];
+  if (entry.is_sampled || entry.exists) return;
+  entry.consumed = std::exchange(entry.history, {});
+  entry.exists = entry.is_sampled = true;
+  entry.last_update = std::min(sampled, state.now);
+  RefreshLocalQueueUsage(state, local);
+}
+
+namespace {
 
 // Returns whether the LocalQueue is currently sampled.
 bool IsFollowed(const State& state, LocalQueueId local) {

@@ -27,6 +27,10 @@ void AddPenalty(State& state, WorkloadId id);
 void DropPenalty(State& state, WorkloadId id);
 // Adds the pending penalty to the consumed usage when the workload is admitted.
 void SettlePenalty(State& state, WorkloadId id);
+// Continues from the usage in the status of the LocalQueue and from the time at which Kueue sampled it, as
+// the Kueue that wrote the status does. A Kueue that starts takes the usage over with its first sample
+// instead.
+void ContinueUsage(State& state, LocalQueueId queue, Time sampled);
 // Samples every LocalQueue whose next sample is due: updates its decayed usage from its current usage, and
 // reorders the workloads of its ClusterQueue.
 void Sample(State& state);

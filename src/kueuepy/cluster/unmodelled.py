@@ -36,9 +36,7 @@ _WITHOUT_EFFECT = {
         status.conditions[].reason
     """,
     "ClusterQueue": "status.conditions[].observedGeneration",
-    "LocalQueue": """
-        status.conditions[].observedGeneration status.fairSharing.admissionFairSharingStatus.lastUpdate
-    """,
+    "LocalQueue": "status.conditions[].observedGeneration",
     "MultiKueueCluster": "spec status",
     "ResourceFlavor": "spec.nodeTaints[].timeAdded spec.tolerations[].tolerationSeconds",
     "WorkloadPriorityClass": "description",

@@ -40,7 +40,7 @@ _DEVICE = (
     "nodeName nodeSelector allNodes taints bindsToNode bindingConditions bindingFailureConditions "
     "allowMultipleAllocations nodeAllocatableResourceMappings"
 )
-_USAGE = "fairSharing.admissionFairSharingStatus.consumedResources"
+_USAGE = "fairSharing.admissionFairSharingStatus"
 _SELECTOR = {"deviceSelector": "deviceSelector.cel.expression"}
 
 PATHS: dict[type, Mapping[str, str]] = {
@@ -51,7 +51,7 @@ PATHS: dict[type, Mapping[str, str]] = {
     },
     api.Cohort: {"effectiveQuotas": "status.effectiveQuotas"},
     api.LocalQueue: {"status": "status"},
-    api.LocalQueueStatus: {"consumedResources": _USAGE},
+    api.LocalQueueStatus: {name: f"{_USAGE}.{name}" for name in ("consumedResources", "lastUpdate")},
     api.Workload: {
         "ownerReferences": "metadata.ownerReferences",
         "preemptionGates": "spec.preemptionGates[].name",

@@ -115,8 +115,10 @@ _READY = (("ready", True), ("readyUnknown", False), ("readySince", None))
 
 
 def _read_local_queue(doc: Body) -> Body:
-    usage = part(doc, "status", "fairSharing", "admissionFairSharingStatus", "consumedResources")
-    return doc if usage else {**doc, "status": None}
+    path = ("status", "fairSharing", "admissionFairSharingStatus")
+    doc = changed(doc, (*path, "lastUpdate"), lambda time: None if time == _EPOCH else time)
+    usage = part(doc, *path)
+    return doc if usage.get("consumedResources") or usage.get("lastUpdate") else {**doc, "status": None}
 
 
 def _write_local_queue(doc: Body) -> Body:
@@ -124,7 +126,10 @@ def _write_local_queue(doc: Body) -> Body:
 
 
 def _complete_usage(usage: Body) -> Body:
-    return {"admissionFairSharingStatus": {**usage, "lastUpdate": _EPOCH}, "weightedShare": 0}
+    return {
+        "admissionFairSharingStatus": {**usage, "lastUpdate": usage.get("lastUpdate") or _EPOCH},
+        "weightedShare": 0,
+    }
 
 
 _TOPOLOGY = ("status", "admission", "podSetAssignments", "*", "topologyAssignment")

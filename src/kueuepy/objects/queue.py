@@ -20,6 +20,7 @@ from kueuepy.objects.base import (
     quantity,
 )
 from kueuepy.objects.selector import LabelSelector
+from kueuepy.objects.times import OptionalTimeField, default
 
 
 class Quota(Value, frozen=True):
@@ -353,9 +354,12 @@ class LocalQueueStatus(Value, frozen=True, kw_only=True):
         consumed_resources: Decayed past usage by resource under admission fair sharing
             (`status.fairSharing.admissionFairSharingStatus.consumedResources`). When Kueue starts, it continues from
             the past usage in the status. Default: empty.
+        last_update: Time at which Kueue sampled the usage (`…lastUpdate`), a datetime; `None` by default. An imported
+            cluster continues from this time. Kueue ignores it when it starts.
     """
 
     consumed_resources: ResourceList = msgspec.field(default_factory=dict)
+    last_update: OptionalTimeField = default(None)
 
 
 class LocalQueue(NamespacedObject, frozen=True, kw_only=True):

@@ -235,8 +235,8 @@ def plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def latest_time(cluster: Cluster) -> int:
-    """Return the latest time recorded in a Workload of the cluster, in nanoseconds since the Unix epoch."""
-    times = [EPOCH]
+    """Return the latest time recorded in a Workload or LocalQueue, in nanoseconds since the Unix epoch."""
+    times = [EPOCH, *(queue.status.last_update or EPOCH for queue in cluster.local_queues if queue.status is not None)]
     for workload in cluster.workloads:
         times.append(workload.creation_timestamp or EPOCH)
         if workload.status is not None:

@@ -144,6 +144,9 @@ def import_manifest(
     # Workloads are taken one by one, so that one that cannot be placed does not prevent the import.
     bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
     scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
+    for queue in cluster.local_queues:
+        if queue.status is not None and queue.status.last_update is not None:
+            session_of(scheduler).engine.continue_usage(queue.namespace, queue.name, queue.status.last_update.value)
     rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
     _continue(scheduler, cluster, stopping)
     rows += _take_pods(scheduler, PodImport(cluster, tuple(rules), start), list(pods))
