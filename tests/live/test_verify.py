@@ -14,6 +14,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.objects.times import format_time, parse_time
 from kueuepy.platform.live.agreement import CAUSES
 from kueuepy.platform.live.closed import verify_closed
 from kueuepy.platform.live.following import Follower
@@ -254,6 +255,23 @@ def test_a_workload_that_was_refused_may_continue_with_the_next_flavor(tmp_path,
             flavors.append(flavors[0] | {"name": "g"})
     agreement = verify(written(tmp_path / "events.jsonl", found))
     assert agreement.counts("admission") == {outcome: 1}
+
+
+def test_a_write_between_a_failure_and_the_replacement_does_not_delay_the_replacement(tmp_path):
+    found = events("racks")
+    rows = [event for event in found if (event["object"].get("status") or {}).get("unhealthyNodes")]
+    failed = copy.deepcopy(rows[1])  # replaced 1.3 seconds later
+    since = parse_time(failed["received"])
+    failed["received"] = format_time(since + 6 * 10**8)
+    used = {int(event["object"]["metadata"]["resourceVersion"]) for event in found}
+    later = [event for event in found if event["received"] > failed["received"]]
+    last = min(int(event["object"]["metadata"]["resourceVersion"]) for event in later)
+    failed["object"]["metadata"]["resourceVersion"] = str(last - 1)
+    assert last - 1 not in used
+    failed["object"]["metadata"]["labels"] = {"written": "again"}
+    agreement = verify(written(tmp_path / "events.jsonl", [*found, failed]))
+    assert agreement.counts("replacement") == {"same": 2}
+    assert not agreement.notes
 
 
 def test_heads_of_one_cycle_are_considered_together():

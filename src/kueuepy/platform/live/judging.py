@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import checked, counted
-from kueuepy.objects import ClusterQueue, Duration, ResourceFlavor, Timestamp, duration_ns
+from kueuepy.objects import SECOND, ClusterQueue, Duration, ResourceFlavor, Timestamp, duration_ns
 from kueuepy.platform.live.agreement import RETRY, Agreement, Difference, JudgedDecision, Kind, fault_of_recording
 from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.recording import (
@@ -333,8 +333,11 @@ class Verifier:
     def _makes(self, state: Follower, decision: RecordedDecision, tried: Sequence[ResourceFlavor]) -> Decision | None:
         """Return the decision of a Follower about the head of a recorded decision; `None` if it differs."""
         if decision.kind == "replacement":
-            run = state.fork()
-            return next((one for one in run.cycle() if one.workload == decision.head and decision.is_same(one)), None)
+            # Kueue looks for other nodes after a second; a write in between starts this second anew only here.
+            runs = (state.fork(), state.fork())
+            runs[1].tick(state.now + SECOND)
+            cycles = (one for run in runs for one in run.cycle())
+            return next((one for one in cycles if one.workload == decision.head and decision.is_same(one)), None)
         found = state.ask(decision.head, tried)
         return found if self._is_made(state, decision, found) else None
 
