@@ -399,7 +399,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cluster", help="manifests of flavors, queues and cohorts: a file or folder")
     parser.add_argument("journal", help="journal file; created if it does not exist")
-    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument("--port", type=int, default=8080, help="port to listen on (default: 8080)")
     parser.add_argument(
         "--name",
         action="append",

@@ -72,7 +72,8 @@ def test_eta_prints_the_same_as_python(kueuepy, teams):
     assert never.out == "default/a-4: no quota within 1 min in any of 5 futures\n"
     assert "the estimate is too early" in ran.err
     assert kueuepy("eta", "a-4", *teams, "--runtimes", "1h", "-N", "5", "--json").json["p50"] == 3600
-    assert kueuepy("eta", "a-4", *teams, "--runtimes", "absent.csv").code == 1
+    told = kueuepy("eta", "a-4", *teams, "--runtimes", "1x").err
+    assert told == 'error: --runtimes: "1x" is neither a time such as 1h30m nor a file\n'
 
 
 def test_eta_accepts_logs(kueuepy, teams, tmp_path):

@@ -14,7 +14,7 @@ from kueuepy.cli.options import Count, Port, Positive, Reading, Start, seconds_o
 from kueuepy.cli.output import UsageError, counting, expect_other_file, print_answer, say, until_interrupted
 from kueuepy.cli.page import serve_page
 from kueuepy.cluster import dump
-from kueuepy.errors import ApiError, InvalidSpecError, counted, plural
+from kueuepy.errors import ApiError, InvalidSpecError, counted, plural, shown
 from kueuepy.lab.exploration.estimate import estimated_waits, wait_series
 from kueuepy.lab.exploration.estimate import eta as when_admitted
 from kueuepy.lab.exploration.estimate import risk as risk_of_eviction
@@ -214,7 +214,11 @@ def risk(
 
 def _known(text: str) -> Any:
     """Return the runtimes given by an option: one time for all workloads, or the jobs of a log."""
-    return text if parse_span(text) is not None else Log().read(text)
+    if parse_span(text) is not None:
+        return text
+    if not Path(text).exists():
+        raise InvalidSpecError(f"--runtimes: {shown(text)} is neither a time such as 1h30m nor a file")
+    return Log().read(text)
 
 
 def _coming(path: str | None) -> Any:

@@ -338,7 +338,7 @@ def help_text(command: str, function: Command, others: Mapping[str, Command]) ->
             about = [f"{title}: {text.summary}", *text.about]
             about[-1] += f" Of the options above, it accepts {also}." if also else ""
             parts += [*_filled(about, width), _listed("", own, width)]
-    parts.append("Examples:\n" + "\n".join(f"  {line}" for line in examples))
+    parts.append("Examples:\n" + "\n".join(f"  {line}" for line in dict.fromkeys(examples)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
