@@ -78,7 +78,7 @@ def test_an_admission_that_never_happens_is_infinite_and_reported():
     scheduler = scheduler_of({"name": "a", "gpu": 2}, {"name": "b", "gpu": 3})
     found = kq.lab.eta(scheduler, "default/b", 100, n=2, horizon="1d")
     assert math.isinf(found.p50)
-    assert "not within 1 d in 2 of 2" in str(found)
+    assert str(found) == "default/b: no quota within 1 d in any of 2 futures"
 
 
 def test_results_depend_on_the_seed_and_not_on_threads():

@@ -444,7 +444,7 @@ def _value_text(verdict: PolicyVerdict) -> str:
     """Return the value with its unit, and with more digits in parentheses, because it may be close to the target."""
     if verdict.value is None:
         return "no job counts"
-    name = str(promise(verdict.line).measure)
+    name = re.split(r"[<>=!\[]", verdict.line)[0].strip()
     text, exact = figure_text(name, verdict.value), f"{verdict.value:.6g}{' s' * (unit_of(name) == 'span')}"
     return text if text == exact else f"{text} ({exact})"
 
