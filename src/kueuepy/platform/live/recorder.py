@@ -21,8 +21,10 @@ from kueuepy.platform.journal.lock import Lock, resolved
 
 # The time in seconds after which the server should end a watch; a new watch then continues from the same version.
 _WATCH = 280
-# Half a minute: an API server that restarts is usually back by then, and 17 kinds do not flood it.
+# Half a minute: 17 kinds do not flood an API server that refuses requests.
 _LONGEST_WAIT = 30.0
+# After a restart, the API server has no old versions, so that changes before the next list are lost.
+_LONGEST_WAIT_FOR_CONNECTION = 1.0
 # When the buffer is full, the watches wait, and the API server keeps the events instead.
 _BUFFER = 20_000
 
@@ -137,8 +139,9 @@ class Watches:
                     self._refused(resource, error)
                     return
                 failures += 1
+                longest = _LONGEST_WAIT if error.status else _LONGEST_WAIT_FOR_CONNECTION
                 # Random waits, so that the watches of all kinds do not return at the same time.
-                self.stopped.wait(min(_LONGEST_WAIT, 0.1 * 2**failures) * random.uniform(0.5, 1))  # noqa: S311
+                self.stopped.wait(min(longest, 0.1 * 2**failures) * random.uniform(0.5, 1))  # noqa: S311
             except Exception as error:  # noqa: BLE001 - `messages` raises it
                 self._put(Message("error", resource.kind, error, 0, 0))
                 return
