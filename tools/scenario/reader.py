@@ -294,7 +294,7 @@ def configuration(config: dict[str, Any]) -> Configuration:
             usage_sampling_interval=Seconds.of(interval),
             resource_weights={name: float(weight) for name, weight in (usage.get("resourceWeights") or {}).items()},
         )
-    if (wait := config.get("waitForPodsReady")) is not None:
+    if (wait := config.get("waitForPodsReady")) is not None and not gates.get("DisableWaitForPodsReady"):
         fields["wait_for_pods_ready"] = _wait_for_pods_ready(wait)
     if (resources := config.get("resources")) is not None:
         findings = Findings()

@@ -23,6 +23,15 @@ void ChangeActivity(State& state, const std::vector<NodeId>& before) {
   state.stale = true;
   for (NodeId node : ActiveQueues(state)) {
     if (std::binary_search(before.begin(), before.end(), node)) continue;
+    // Kueue writes the status of the queue. The event of the write deletes the queue's implicit cohort and
+    // creates it again if the queue is its only child
+    // (pkg/cache/hierarchy/manager.go:UpdateClusterQueueEdge).
+    const Forest& forest = state.forest();
+    const NodeId parent = forest.Parent(node);
+    if (parent != kNoId && !forest.IsDeclared(parent) && forest.ChildCohorts(parent).empty() &&
+        forest.ChildQueues(parent).size() == 1) {
+      ++state.Queue(node).generation;
+    }
     state.NotifyRetry(node);
     MarkQueueDirty(state, node);
   }

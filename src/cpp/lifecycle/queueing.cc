@@ -52,7 +52,10 @@ void ListAgain(const State& state, Workload& workload) {
 void Place(State& state, WorkloadId id, bool changed) {
   Workload& workload = state.At(id);
   const NodeId node = state.Local(workload.local_queue).IsRunning() ? state.QueueOf(workload) : kNoId;
-  if (workload.queued != kNoId && workload.queued != node) RemoveFromQueue(state, id);
+  const bool inflight = workload.place == QueuePlace::kInflight;
+  // Without a LocalQueue that runs, Kueue ignores the event, and a head of a blocked cycle stays in flight.
+  if (workload.queued != kNoId && workload.queued != node && !(inflight && node == kNoId))
+    RemoveFromQueue(state, id);
   if (!ListIfAdmissible(state, workload) || node == kNoId) {
     if (workload.place == QueuePlace::kNowhere) workload.queued = kNoId;
     return;
@@ -283,8 +286,10 @@ void ListLocalQueue(State& state, LocalQueueId local_id) {
 
 void TakeUpDelayed(State& state) {
   for (WorkloadId id : state.Living()) {
-    if (state.At(id).place != QueuePlace::kDelayed) continue;
-    state.Queue(state.At(id).queued).pending.Erase(state.pending_tables(), id);
+    Workload& workload = state.At(id);
+    if (state.Local(workload.local_queue).IsRunning()) workload.assigned = workload.local_queue;
+    if (workload.place != QueuePlace::kDelayed) continue;
+    state.Queue(workload.queued).pending.Erase(state.pending_tables(), id);
     Activate(state, id);
   }
 }
@@ -300,8 +305,10 @@ void RemoveFromLocalQueue(State& state, LocalQueueId local_id, Progress progress
   for (WorkloadId id : state.Living()) {
     Workload& workload = state.At(id);
     if (workload.local_queue != local_id) continue;
+    // Kueue removes what the LocalQueue lists: heads of a blocked cycle only if they changed since.
+    const bool stays = workload.place == QueuePlace::kInflight && !workload.listed;
     if (progress == Progress::kForgotten) workload.listed = false;
-    if (workload.queued == kNoId) continue;
+    if (workload.queued == kNoId || stays) continue;
     std::shared_ptr<const ScanProgress> kept = workload.progress;
     RemoveFromQueue(state, id);
     if (progress == Progress::kKept) workload.progress = std::move(kept);

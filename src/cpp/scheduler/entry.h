@@ -14,7 +14,7 @@
 
 namespace kueue {
 
-enum class EntryStatus : uint8_t { kNotNominated, kSkipped, kGated, kAssumed, kEvicted };
+enum class EntryStatus : uint8_t { kNotNominated, kSkipped, kGated, kNominated, kAssumed, kEvicted };
 
 // A head processed by the cycle.
 struct Entry {

@@ -78,10 +78,13 @@ bool RefuseHeads(State& state, CycleResult& result) {
   return true;
 }
 
-void FinishRefused(State& state, WorkloadId id, const HeadRefusal& refusal, CycleResult& result) {
+void FinishRefused(State& state, WorkloadId id, const HeadRefusal& refusal, CycleResult& result,
+                   State* seen) {
   Workload& workload = state.At(id);
   workload.evaluated = true;
   const bool had_progress = workload.progress != nullptr;
+  if (seen != nullptr && IsAdmissible(state, workload) && state.Local(workload.local_queue).IsRunning())
+    seen = nullptr;
   const bool is_active = Requeue(state, id, refusal.requeue_reason, refusal.quota_reserved_reason);
   result.made_inadmissible = result.made_inadmissible || !is_active;
   result.scanning = result.scanning || (is_active && had_progress);
@@ -89,6 +92,7 @@ void FinishRefused(State& state, WorkloadId id, const HeadRefusal& refusal, Cycl
                                                                               : Reason::kPending;
   // Kueue writes nothing if the workload was already blocked by its gates, whatever else has changed.
   if (refusal.is_gated && !BlockOnPreemptionGates(state, id)) return;
+  if (seen != nullptr && !UnsetQuotaReservation(*seen, id, reason, refusal.message)) return;
   if (!UnsetQuotaReservation(state, id, reason, refusal.message)) return;
   result.moved = true;
   AfterWrite(state, id);

@@ -17,8 +17,11 @@ struct HeadRefusal {
   const Message& message;
   bool is_gated = false;  // The workload may not preempt, because a preemption gate is closed.
 };
-// Requeues a head without a reservation, and writes the reason why the workload is pending.
-void FinishRefused(State& state, WorkloadId id, const HeadRefusal& refusal, CycleResult& result);
+// Requeues a head without a reservation, and writes the reason why the workload is pending. `seen` is the
+// state at the start of a cycle that was blocked. If the workload can no longer be requeued, Kueue does not
+// read it again (RequeueWorkload), and writes nothing if it had the same reason then.
+void FinishRefused(State& state, WorkloadId id, const HeadRefusal& refusal, CycleResult& result,
+                   State* seen = nullptr);
 
 }  // namespace kueue
 

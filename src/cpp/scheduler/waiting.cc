@@ -22,24 +22,24 @@ void AdmissionBlock::Remember(const std::vector<SecondPass>& second_passes) {
 
 bool AdmissionBlock::MustWait(Entry& entry, const std::vector<Entry*>& admitted) {
   if (waiting_.start != nullptr) {
-    if (static_cast<int>(admitted.size()) < passed_) return false;
+    if (reached_++ < passed_) return false;
     start_ = std::move(waiting_.start);
     waiting_.start = nullptr;
     entry.decided = true;
     return false;  // This is the entry at which the cycle was blocked.
   }
-  if (start_ == nullptr || entry.second_pass > 0) return false;
+  if (start_ == nullptr) return false;
+  ++reached_;
+  if (entry.second_pass > 0) return false;
   const auto unready = [this](const Entry* earlier) {
-    if (!earlier->decided) return false;
-    const Workload& other = live_.At(earlier->workload);
-    // Whether the workload changed while the cycle was blocked.
-    const bool gone = other.deleted || other.IsFinished() || !other.spec->active;
-    return !gone && !other.IsTrue(ConditionType::kPodsReady);
+    // Also of a workload that was deleted, finished or deactivated while the cycle was blocked: Kueue adds it
+    // to its cache, and removes it only after the write of its admission.
+    return earlier->decided && !live_.At(earlier->workload).IsTrue(ConditionType::kPodsReady);
   };
   return !AllPodsReady(live_) || std::any_of(admitted.begin(), admitted.end(), unready);
 }
 
-void AdmissionBlock::Wait(Entry& entry, size_t admitted, CycleResult& result) {
+void AdmissionBlock::Wait(Entry& entry, CycleResult& result) {
   const bool granular = live_.config.gates.unadmitted_workloads_observability;
   entry.message = Say(Sentence::kWaitingForPodsReady);
   entry.quota_reserved_reason = granular ? Reason::kWaitingForPodsReady : Reason::kWaiting;
@@ -47,10 +47,13 @@ void AdmissionBlock::Wait(Entry& entry, size_t admitted, CycleResult& result) {
   // The workload changed while the cycle was blocked. The cycle is blocked again regardless.
   if (workload.deleted || workload.IsFinished()) {
     entry.decided = false;
-  } else if (UnsetQuotaReservation(live_, entry.workload, entry.quota_reserved_reason, entry.message)) {
+  } else if ((&state_ == &live_ ||
+              UnsetQuotaReservation(state_, entry.workload, entry.quota_reserved_reason, entry.message)) &&
+             UnsetQuotaReservation(live_, entry.workload, entry.quota_reserved_reason, entry.message)) {
     result.moved = true;
+    AfterWrite(live_, entry.workload);
   }
-  live_.waiting = {start_, static_cast<int>(admitted), false};
+  live_.waiting = {start_, reached_ - 1, false};
   waits_ = true;
 }
 

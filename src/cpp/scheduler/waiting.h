@@ -24,13 +24,13 @@ class AdmissionBlock {
   void Remember(const std::vector<SecondPass>& second_passes);
   // Returns whether an entry that fits must wait. Workloads admitted in this cycle are not ready either.
   bool MustWait(Entry& entry, const std::vector<Entry*>& admitted);
-  // Blocks the cycle at the entry, after `admitted` entries were admitted.
-  void Wait(Entry& entry, size_t admitted, CycleResult& result);
+  // Blocks the cycle at the entry.
+  void Wait(Entry& entry, CycleResult& result);
   // Returns whether the cycle is blocked.
   bool waits() const { return waits_; }
   // Returns whether a resumed cycle has not yet reached the point at which it was blocked.
   bool IsReplaying() const { return waiting_.start != nullptr; }
-  // Returns the number of workloads admitted before the cycle was blocked.
+  // Returns the number of entries that fitted before the cycle was blocked.
   int passed() const { return passed_; }
 
  private:
@@ -39,6 +39,7 @@ class AdmissionBlock {
   WaitingCycle waiting_;
   std::shared_ptr<const State> start_;  // With blockAdmission: the state at the start of the cycle.
   const int passed_;
+  int reached_ = 0;  // Number of entries that fitted in this run.
   bool waits_ = false;
 };
 

@@ -192,7 +192,7 @@ struct Deleting {
 };
 
 // A cycle that is blocked because pods are not ready (waitForPodsReady.blockAdmission). The cycle is stored
-// as two values: the state at its start, after its heads were taken, and the number of workloads admitted so
+// as two values: the state at its start, after its heads were taken, and the number of heads that fitted so
 // far. Replaying the cycle from `start` reaches the point at which the cycle is blocked.
 struct State;
 struct WaitingCycle {
