@@ -113,7 +113,9 @@ class WorkloadsCheck {
     const bool may_wait = !gone && !workload.HasQuotaReservation();
     Expect(may_wait || !waits, id, "waits although it may not");
     if (waits) {
-      Expect(state_.QueueOf(workload) == workload.queued, id, "waits in the wrong ClusterQueue");
+      // The LocalQueue of a head in flight may have been removed or moved.
+      Expect(workload.place == QueuePlace::kInflight || state_.QueueOf(workload) == workload.queued, id,
+             "waits in the wrong ClusterQueue");
     } else if (may_wait && MustWait(workload)) {
       Expect(false, id, "is lost: it neither waits nor holds quota");
     }
