@@ -57,7 +57,9 @@ void Place(State& state, WorkloadId id, bool changed) {
   if (workload.queued != kNoId && workload.queued != node && !(inflight && node == kNoId))
     RemoveFromQueue(state, id);
   if (!ListIfAdmissible(state, workload) || node == kNoId) {
-    if (workload.place == QueuePlace::kNowhere) workload.queued = kNoId;
+    if (workload.place != QueuePlace::kNowhere) return;
+    workload.queued = kNoId;
+    workload.progress = nullptr;  // Only a ClusterQueue that holds the workload carries the progress over.
     return;
   }
   PendingQueue& pending = state.Queue(node).pending;

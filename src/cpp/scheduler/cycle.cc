@@ -338,10 +338,8 @@ void Cycle::ProcessEntry(Entry& entry) {
     return;
   }
   if (block_.MustWait(entry, admitted_)) return block_.Wait(entry, outcome_.result());
-  // The ClusterQueue may have been deleted while the cycle was blocked. The quota stays in use in the cycle.
-  const bool exists = !entry.decided || live_.forest().IsDeclared(entry.queue);
-  entry.status = exists ? EntryStatus::kAssumed : EntryStatus::kNominated;
-  if (!exists) return;
+  entry.status = block_.StatusOfFit(entry);
+  if (entry.status == EntryStatus::kNominated) return;
   admitted_.push_back(&entry);
   if (entry.second_pass > 0) outcome_.NoteAssignedAgain(entry.workload);
 }

@@ -275,10 +275,6 @@ void Outcome::FinishEntry(Entry& entry, const std::vector<SecondPass>& second_pa
   if (entry.status != EntryStatus::kNotNominated && entry.requeue_reason == RequeueReason::kGeneric) {
     entry.requeue_reason = RequeueReason::kFailedAfterNomination;
   }
-  if (entry.status == EntryStatus::kNominated) {  // Kueue writes no condition.
-    kueue::Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
-    return;
-  }
   if (entry.second_pass > 0) {
     for (const SecondPass& pass : second_passes) {
       if (pass.workload == entry.workload) RepeatSecondPass(live_, pass);
@@ -288,6 +284,10 @@ void Outcome::FinishEntry(Entry& entry, const std::vector<SecondPass>& second_pa
   if (IsResumed()) {
     workload.progress = state_.At(entry.workload).progress;
     Classify(live_, entry.workload);
+  }
+  if (entry.status == EntryStatus::kNominated) {  // Kueue writes no condition.
+    kueue::Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
+    return;
   }
   FinishRefused(
       live_, entry.workload,

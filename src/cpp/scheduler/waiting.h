@@ -26,6 +26,12 @@ class AdmissionBlock {
   bool MustWait(Entry& entry, const std::vector<Entry*>& admitted);
   // Blocks the cycle at the entry.
   void Wait(Entry& entry, CycleResult& result);
+  // Returns kNominated if the entry's ClusterQueue was deleted while the cycle was blocked. The quota stays
+  // in use in the cycle.
+  EntryStatus StatusOfFit(const Entry& entry) const {
+    const bool exists = !entry.decided || live_.forest().IsDeclared(entry.queue);
+    return exists ? EntryStatus::kAssumed : EntryStatus::kNominated;
+  }
   // Returns whether the cycle is blocked.
   bool waits() const { return waits_; }
   // Returns whether a resumed cycle has not yet reached the point at which it was blocked.
