@@ -89,7 +89,7 @@ def test_an_uncertain_policy_is_not_recommended():
     assert runs["three"].kpis.wait_mean < runs["two"].kpis.wait_mean
     name, sentence = words.recommended(runs)
     assert name == "two"
-    assert "with so few jobs, the shorter mean wait of “three” may be chance. Repeat it with" in sentence
+    assert "with so few jobs, the shorter mean wait of “three” may be chance. kueuepy sweep" in sentence
 
 
 def test_only_differences_with_a_clear_interval_are_bold(found, tmp_path):
