@@ -209,7 +209,9 @@ class Columns:
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
         """Create a table from columns by name."""
-        self._columns = dict(columns)
+        self._columns: dict[str, Column] = {
+            name: Texts(one) if type(one) is list else one for name, one in columns.items()
+        }
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -276,8 +278,7 @@ class Columns:
 
     def _column(self, name: str) -> Column:
         """Return an existing column, with amounts in the units of the public table."""
-        column = self._columns[name]
-        return Texts(column) if isinstance(column, list) else column
+        return self._columns[name]
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -371,7 +372,7 @@ class Amounts(Columns):
 
     def _column(self, name: str) -> Column:
         """Return a column, with amounts in the unit of the resource."""
-        column = super()._column(name)
+        column = self._columns[name]
         return own_units(column, self._columns[self.resources]) if name in self.facts else column
 
     def sheets(self) -> tuple[Sheet]:
