@@ -15,6 +15,8 @@ from kueuepy.errors import StateError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+SAVED = "kueuepy-scheduler"
+"""The format of a saved state of a Scheduler, which is at its beginning."""
 Write: TypeAlias = "Callable[[BinaryIO], object]"
 """A function that writes the content of a file."""
 
@@ -24,6 +26,12 @@ class _Closable(Protocol):
 
 
 C = TypeVar("C", bound=_Closable)
+
+
+def begins_saved_state(data: bytes) -> bool:
+    """Return whether data has the beginning of a saved state."""
+    # MessagePack writes one byte for the array, and at most two before the text.
+    return SAVED.encode() in data[: 1 + 2 + len(SAVED)]
 
 
 @contextmanager

@@ -76,7 +76,7 @@ def release_of(version: str) -> Release:
     newest = ", ".join(release.newest for release in RELEASES)
     raise InvalidSpecError(
         f"version: {version!r:.99} has no profile; it must be one of {known}, or a patch up to one of {newest}; "
-        "kueuepy upgrade also compares v0.1 to v0.14"
+        f"kueuepy upgrade also compares v0.1 to v0.{RELEASES[0].minor - 1}"
     )
 
 

@@ -13,7 +13,7 @@ from kueuepy._core import Engine
 from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError, checked
-from kueuepy.files import write_file
+from kueuepy.files import SAVED, begins_saved_state, write_file
 from kueuepy.objects import Configuration, Object, Workload, decode_time, encode_time, ready
 from kueuepy.objects.kinds import KINDS
 from kueuepy.session.session import Session
@@ -21,7 +21,6 @@ from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
 
 T = TypeVar("T")
-FORMAT = "kueuepy-scheduler"
 VERSION = 1
 
 
@@ -74,7 +73,7 @@ def to_bytes(session: Session) -> bytes:
         payload = msgspec.msgpack.encode(saved, enc_hook=encode_time)
     except (OverflowError, UnicodeEncodeError) as error:
         raise InvalidSpecError(f"Scheduler: cannot be written: {error}") from None
-    return msgspec.msgpack.encode(_Envelope(FORMAT, VERSION, hashlib.sha256(payload).digest(), payload))
+    return msgspec.msgpack.encode(_Envelope(SAVED, VERSION, hashlib.sha256(payload).digest(), payload))
 
 
 def _saved(state: SchedulerState) -> _Saved:
@@ -116,8 +115,8 @@ def _payload(data: bytes, name: str) -> bytes:
         envelope = msgspec.msgpack.decode(data, type=ready(_Envelope))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise InvalidSpecError(f"{name}: is not a saved state of a Scheduler, or is cut off") from None
-    if envelope.format != FORMAT:
-        raise InvalidSpecError(f'{name}: is "{envelope.format}"; it must be "{FORMAT}"')
+    if envelope.format != SAVED:
+        raise InvalidSpecError(f'{name}: is "{envelope.format}"; it must be "{SAVED}"')
     if envelope.version != VERSION:
         raise UnsupportedError(f"{name}: has version {envelope.version}; this release reads version {VERSION}")
     if hashlib.sha256(envelope.payload).digest() != envelope.sha256:
@@ -129,8 +128,7 @@ def _payload(data: bytes, name: str) -> bytes:
 def is_saved(path: str | os.PathLike[str]) -> bool:
     """Return whether the start of a file has the form of a saved state. Only the beginning of the file is read."""
     with suppress(OSError), Path(path).open("rb") as file:
-        # MessagePack writes one byte for the array, and at most two before the text.
-        return FORMAT.encode() in file.read(1 + 2 + len(FORMAT))
+        return begins_saved_state(file.read(64))
     return False
 
 

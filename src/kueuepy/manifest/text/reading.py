@@ -19,7 +19,7 @@ import msgspec
 
 from kueuepy._core import FastReader, has_controls, marks
 from kueuepy.errors import LimitError, ManifestError, NotFoundError, Path, Problem
-from kueuepy.files import is_file, uncompressed
+from kueuepy.files import begins_saved_state, is_file, uncompressed
 from kueuepy.manifest.text.scalars import integer, number, resolve
 from kueuepy.manifest.text.text import Limits, Text
 from kueuepy.sources import LiveSource, readers
@@ -181,7 +181,7 @@ def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
     text = Text(name, data)
     if data.startswith(_UTF_16):
         text.fail(0, "this is UTF-16; save it as UTF-8")
-    if b"kueuepy-scheduler" in data[:24]:
+    if begins_saved_state(data):
         text.fail(0, "this is a saved state, which run, explain, whatif and page read, and kueuepy.Scheduler.load")
     if has_controls(data) and (found := _CONTROL.search(data)):
         text.fail(found.start(), f"control character {found.group()[0]:#04x} is not allowed; write it as an escape")
