@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "model/key.h"
 
 namespace kueue {
 namespace {
@@ -78,11 +79,8 @@ bool IsBackedByDevices(const DeviceObjects& objects, absl::string_view resource)
 
 namespace {
 
-// Prefixes every part with its length.
-void AppendPart(std::string* key, absl::string_view part) { absl::StrAppend(key, part.size(), ":", part); }
-
 void AppendName(std::string* key, const std::optional<std::string>& name) {
-  if (name) AppendPart(key, *name);
+  if (name) AppendPart(*key, *name);
   *key += ';';
 }
 
@@ -90,8 +88,8 @@ void AppendRequests(std::string* key, const std::vector<Container>& containers) 
   for (const Container& container : containers) {
     for (const auto& [name, quantity] : container.requests) {
       if (!IsExtendedResource(name)) continue;
-      AppendPart(key, name);
-      AppendPart(key, quantity.ToText());
+      AppendPart(*key, name);
+      AppendPart(*key, quantity.ToText());
     }
     *key += '|';
   }
@@ -102,9 +100,9 @@ void AppendRequests(std::string* key, const std::vector<Container>& containers) 
 
 std::string CountingKey(const std::string& ns, const std::vector<DevicePodSet>& pod_sets) {
   std::string key;
-  AppendPart(&key, ns);
+  AppendPart(key, ns);
   for (const DevicePodSet& pod_set : pod_sets) {
-    AppendPart(&key, pod_set.name);
+    AppendPart(key, pod_set.name);
     for (const PodResourceClaim& claim : pod_set.pod->resource_claims) {
       AppendName(&key, claim.template_name);
       AppendName(&key, claim.claim_name);

@@ -6,15 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
+#include "model/key.h"
 #include "state/held.h"
 #include "state/names.h"
 #include "workload/shape.h"
 
 namespace kueue {
 namespace {
-
-// Prefixes every part with its length, so that different parts have different keys.
-void Append(std::string& key, absl::string_view part) { absl::StrAppend(&key, part.size(), ":", part, ";"); }
 
 // Fast path: for workloads created from one template object, a few numbers determine the class. Returns kNoId
 // if the fast path does not apply.
@@ -97,17 +95,17 @@ std::string KeyOf(const State& state, const Made& made, const Namespace& space, 
     const PodSetTotals& totals = made.cls.totals[i];
     absl::StrAppend(&key, totals.count, ";", whole ? pod_set.count : totals.count, ";",
                     pod_set.min_count.value_or(-1), ";");
-    Append(key, pod_set.name);
-    Append(key, pod_set.group);
-    Append(key, pod_set.topology_request);
-    Append(key, SpecShape(*made.adjusted[i]));
+    AppendPart(key, pod_set.name);
+    AppendPart(key, pod_set.group);
+    AppendPart(key, pod_set.topology_request);
+    AppendPart(key, SpecShape(*made.adjusted[i]));
     for (const auto& [resource, amount] : totals.requests) {
-      Append(key, state.resource_names.Name(resource));
+      AppendPart(key, state.resource_names.Name(resource));
       absl::StrAppend(&key, amount, ";");
     }
   }
-  Append(key, whole ? made.cls.resource_error : "");
-  if (whole && !made.cls.adjusted.empty()) Append(key, space.name);
+  AppendPart(key, whole ? made.cls.resource_error : "");
+  if (whole && !made.cls.adjusted.empty()) AppendPart(key, space.name);
   return key;
 }
 

@@ -117,9 +117,9 @@ namespace {
 
 // Reconciles a workload after its devices were counted, or if it has none.
 bool ReconcileCounted(State& state, WorkloadId id) {
-  const Outcome outcome =
+  const Reconciled outcome =
       state.At(id).spec->active ? ReconcileActive(state, id) : ReconcileInactive(state, id);
-  if (outcome != Outcome::kGoOn) return outcome == Outcome::kChanged;
+  if (outcome != Reconciled::kGoOn) return outcome == Reconciled::kChanged;
   Workload& workload = state.At(id);
   const LocalQueue& local = state.Local(workload.local_queue);
   if (local.IsRunning() && IsRequeuedFalseBecause(workload, Reason::kLocalQueueStopped)) {

@@ -66,7 +66,7 @@ bool PropagateRetryTime(State& state, WorkloadId id) {
   return true;
 }
 
-Outcome ReconcileActive(State& state, WorkloadId id) {
+Reconciled ReconcileActive(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.IsTrue(ConditionType::kDeactivationTarget)) {
     auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
@@ -74,10 +74,10 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
     workload.spec = std::move(spec);
     ++workload.generation;
     LeaveEverything(state, id);
-    return Outcome::kChanged;
+    return Reconciled::kChanged;
   }
   if (workload.Status().requeue_at) {
-    if (*workload.Status().requeue_at > state.now) return Outcome::kWait;
+    if (*workload.Status().requeue_at > state.now) return Reconciled::kWait;
     if (!workload.HasQuotaReservation()) {
       state.EditStatus(workload).requeue_at = std::nullopt;
       if (!NeedsDevices(state, workload)) {
@@ -85,28 +85,28 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
       } else if (IsAdmissible(state, workload)) {
         AddOrUpdateUncounted(state, id);  // The next reconciliation counts its devices again.
       }
-      return Outcome::kChanged;
+      return Reconciled::kChanged;
     }
   }
-  if (!workload.IsFalse(ConditionType::kRequeued)) return Outcome::kGoOn;
+  if (!workload.IsFalse(ConditionType::kRequeued)) return Reconciled::kGoOn;
   if (IsRequeuedFalseBecause(workload, Reason::kDeactivated)) {
     SetRequeued(state, id, true, Reason::kReactivated, Say(Sentence::kReactivated));
-    return Outcome::kChanged;
+    return Reconciled::kChanged;
   }
   if (IsRequeuedFalseBecause(workload, Reason::kPodsReadyTimeout) ||
       IsRequeuedFalseBecause(workload, Reason::kAdmissionCheck)) {
     if (workload.Status().requeue_at) state.EditStatus(workload).requeue_at = std::nullopt;
     SetRequeued(state, id, true, Reason::kBackoffFinished, Say(Sentence::kBackoffFinished));
-    return Outcome::kChanged;
+    return Reconciled::kChanged;
   }
-  return Outcome::kGoOn;
+  return Reconciled::kGoOn;
 }
 
-Outcome ReconcileInactive(State& state, WorkloadId id) {
+Reconciled ReconcileInactive(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const bool evict = !workload.IsEvicted();
   const bool has_requeue_state = workload.Status().requeue_at || workload.Status().requeue_count;
-  if (!evict && !has_requeue_state) return Outcome::kGoOn;
+  if (!evict && !has_requeue_state) return Reconciled::kGoOn;
   const Condition* target = workload.Find(ConditionType::kDeactivationTarget);
   Reason reason = Reason::kDeactivated;
   Message message = Say(Sentence::kDeactivated);
@@ -122,7 +122,7 @@ Outcome ReconcileInactive(State& state, WorkloadId id) {
   }
   if (evict) Evict(state, id, reason, message);
   AfterWrite(state, id);
-  return Outcome::kChanged;
+  return Reconciled::kChanged;
 }
 
 }  // namespace kueue

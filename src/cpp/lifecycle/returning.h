@@ -12,12 +12,12 @@ bool IsRequeuedFalseBecause(const Workload& workload, Reason reason);
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message);
 
 // Next action of the reconciliation after a step: continue, stop because of a change, or stop and wait.
-enum class Outcome { kGoOn, kChanged, kWait };
+enum class Reconciled { kGoOn, kChanged, kWait };
 
 // Applies the retry delay requested by a check in state Retry. Returns whether the call changed anything.
 bool PropagateRetryTime(State& state, WorkloadId id);
-Outcome ReconcileActive(State& state, WorkloadId id);
-Outcome ReconcileInactive(State& state, WorkloadId id);
+Reconciled ReconcileActive(State& state, WorkloadId id);
+Reconciled ReconcileInactive(State& state, WorkloadId id);
 
 }  // namespace kueue
 

@@ -4,19 +4,18 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "model/key.h"
 #include "model/selector.h"
 #include "topology/refusal.h"
 
 namespace kueue {
 namespace {
 
-void Append(std::string& key, absl::string_view part) { absl::StrAppend(&key, part.size(), ":", part, ";"); }
-
 void Append(std::string& key, const std::vector<NodeSelectorRequirement>& requirements) {
   for (const NodeSelectorRequirement& one : requirements) {
-    Append(key, one.key);
-    Append(key, one.op);
-    for (const std::string& value : one.values) Append(key, value);
+    AppendPart(key, one.key);
+    AppendPart(key, one.op);
+    for (const std::string& value : one.values) AppendPart(key, value);
     key += '|';
   }
   key += '/';
@@ -47,12 +46,12 @@ bool IsSchedulingTaint(const Taint& taint) {
 std::string NodeDemand::Key() const {
   std::string key;
   for (const Toleration& one : tolerations) {
-    for (const std::string* part : {&one.key, &one.op, &one.value, &one.effect}) Append(key, *part);
+    for (const std::string* part : {&one.key, &one.op, &one.value, &one.effect}) AppendPart(key, *part);
   }
   key += '#';
   for (const auto& [label, value] : node_selector) {
-    Append(key, label);
-    Append(key, value);
+    AppendPart(key, label);
+    AppendPart(key, value);
   }
   key += has_affinity ? "!" : "#";
   for (const NodeSelectorTerm& term : affinity_terms) Append(key, term);
