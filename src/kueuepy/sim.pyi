@@ -5,10 +5,8 @@ from kueuepy.fleet import (
     External,
     Incremental,
 )
-from kueuepy.session.checks import (
-    CheckAnswer,
-    Provisioning,
-)
+from kueuepy.session.autoscaler import Provisioning
+from kueuepy.session.checks import CheckAnswer
 from kueuepy.simulation.distributions import (
     Constant,
     Empirical,

@@ -98,10 +98,11 @@ class Stage:
 
 @pytest.fixture
 def stage():
-    """Return a function that creates a stage with a cluster of these objects."""
+    """Return a function that creates a stage with a cluster of these objects, and of manifests of other kinds."""
 
-    def build(*objects, configuration=None, **options):
-        return Stage(kq.Cluster(*objects, configuration=configuration), **options)
+    def build(*objects, configuration=None, others=(), **options):
+        cluster = kq.Cluster(*objects, configuration=configuration)
+        return Stage(kq.load([kq.dump(cluster), *others]) if others else cluster, **options)
 
     return build
 

@@ -24,6 +24,7 @@ from kueuepy.platform.visibility import cluster_queue_status
 
 DEFAULT = kq.ResourceFlavor("default")
 CONTROLLER = "example.com/checks"
+PROVISIONING = "kueue.x-k8s.io/provisioning-request"
 
 
 def _checks(*names):
@@ -331,10 +332,19 @@ def test_AC_05_a_retried_workload_queues_behind_workloads_created_during_its_del
     assert story.running() == ["second"]
 
 
-def _provisioned(stage, **options):
-    controller = "kueue.x-k8s.io/provisioning-request"
-    check = kq.AdmissionCheck("check", controller_name=controller)
-    return stage(DEFAULT, check, _queue(("check",)), checks={controller: kq.sim.Provisioning(**options)})
+def _provisioned(stage, strategy=None, **options):
+    """Return a stage whose check has a ProvisioningRequestConfig with this retryStrategy."""
+    named = {"apiGroup": "kueue.x-k8s.io", "kind": "ProvisioningRequestConfig", "name": "nodes"}
+    check = kq.AdmissionCheck("check", controller_name=PROVISIONING, parameters=named)
+    spec = {"provisioningClassName": "class", **({"retryStrategy": strategy} if strategy else {})}
+    config = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": named["kind"],
+        "metadata": {"name": "nodes"},
+        "spec": spec,
+    }
+    answers = {PROVISIONING: kq.sim.Provisioning(**options)}
+    return stage(DEFAULT, check, _queue(("check",)), others=[config], checks=answers)
 
 
 def test_AC_06_WL_18_capacity_arrives_after_a_delay(stage):
@@ -369,7 +379,7 @@ def test_AC_06_failures_are_retried_after_60_120_and_240_seconds_then_rejected(s
 
 
 def test_AC_06_the_backoff_has_a_maximum(stage):
-    story = _provisioned(stage, delay=0, fails=lambda _, attempt: attempt < 8, backoff_limit=9)
+    story = _provisioned(stage, {"backoffLimitCount": 9}, delay=0, fails=lambda _, attempt: attempt < 8)
     story.submit("q", name="w")
     story.settle()
     waits = []
@@ -379,6 +389,64 @@ def test_AC_06_the_backoff_has_a_maximum(stage):
         story.scheduler.settle()
 
     assert waits == [60, 120, 240, 480, 960, 1800, 1800]
+
+
+def test_AC_06_a_check_without_its_config_is_not_active_and_its_queue_admits_nothing(stage):
+    check = kq.AdmissionCheck("check", controller_name=PROVISIONING)
+    story = stage(DEFAULT, check, _queue(("check",)), checks={PROVISIONING: kq.sim.Provisioning(0)})
+    story.submit("q", name="w")
+    story.settle()
+
+    assert not story.is_true("w", "QuotaReserved")
+    assert "check" in str(story.scheduler.explain("w"))
+    assert not story.scheduler.cluster.admission_checks[0].active
+
+
+def test_AC_06_the_state_of_a_request_survives_forks_and_saved_states(stage, tmp_path):
+    story = _provisioned(stage, delay="5m", fails=lambda _, attempt: attempt == 1)
+    story.submit("q", name="w")
+    story.settle()
+    story.scheduler.advance("5m")
+    story.scheduler.settle()
+    story.scheduler.advance("1m")
+    story.scheduler.settle()
+    story.scheduler.save(tmp_path / "state")
+    restored = kq.Scheduler.load(tmp_path / "state")
+    for scheduler in (story.scheduler, story.scheduler.fork(), restored):
+        (request,) = kq.sim.Provisioning.requests(scheduler)
+        assert request["metadata"]["name"] == "w-check-2"
+        scheduler.set_check("w", "check", {"conditions": [{"type": "Failed", "status": "True", "message": "none"}]})
+        check = scheduler.workload("w").status.admission_checks[0]
+        assert (check.state, check.message) == ("Retry", "Retrying after failure: none")
+        assert (check.retry_count, check.requeue_after_seconds) == (1, 120)
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ({"conditions": [{"type": "Failed", "status": "yes"}]}, "conditions[0].status"),
+        ({"conditions": {"Failed": "True"}}, "conditions"),
+        ({"provisioningClassDetails": {"pool": 7}}, "provisioningClassDetails"),
+    ],
+)
+def test_AC_06_a_status_that_no_request_can_have_is_an_error(stage, status, told):
+    story = _provisioned(stage, delay="5m")
+    story.submit("q", name="w")
+    with pytest.raises(kq.errors.StateError, match="and so no ProvisioningRequest"):
+        story.scheduler.set_check("w", "check", status)
+    story.settle()
+    with pytest.raises(kq.errors.InvalidSpecError) as caught:
+        story.scheduler.set_check("w", "check", status)
+    assert told in str(caught.value)
+
+
+def test_AC_06_only_a_check_of_this_controller_has_the_status_of_a_request(stage):
+    story = _one_check(stage)
+    story.submit("q", name="w")
+    story.settle()
+    with pytest.raises(kq.errors.InvalidSpecError, match="only a check of kueue"):
+        story.scheduler.set_check("w", "check", {"conditions": []})
+    assert kq.sim.Provisioning.requests(story.scheduler) == ()
 
 
 @pytest.mark.parametrize(

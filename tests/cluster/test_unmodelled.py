@@ -10,7 +10,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.cli import main
 from kueuepy.cluster.unmodelled import PREEMPTION_CONFIG, fields
-from kueuepy.profiles.gates import COVERAGE, LATER
+from kueuepy.profiles.gates import COVERAGE, FEATURE_GATES, LATER
 
 INVENTORY = Path(__file__).parents[1] / "golden" / "kueue"
 TEAMS = "examples/seeds/002/two-teams.yaml"
@@ -64,10 +64,10 @@ def test_the_page_lists_every_gate_and_field():
 def test_a_gate_that_is_not_modelled_is_reported_if_it_differs_from_its_default(gate):
     if gate not in kq.fidelity().feature_gates:
         return
-    assert [text.partition(":")[2].split(":")[0] for text in kq.Scheduler(gated(gate)).not_modelled] == [
-        f" featureGates.{gate}"
-    ]
-    assert kq.Scheduler(gated(gate, on=False)).not_modelled == ()
+    default = FEATURE_GATES[gate]
+    found = kq.Scheduler(gated(gate, on=not default)).not_modelled
+    assert [text.partition(":")[2].split(":")[0] for text in found] == [f" featureGates.{gate}"]
+    assert kq.Scheduler(gated(gate, on=default)).not_modelled == ()
 
 
 @pytest.mark.parametrize("gate", ["VisibilityOnDemand", "TASCacheTopologyTree", "PartialAdmission", "MultiKueue"])

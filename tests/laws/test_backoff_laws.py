@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+import kueuepy as kq
 from kueuepy import AdmissionCheck, Cluster, ClusterQueue, Configuration, PodSet, ResourceFlavor, Scheduler, Workload
 from kueuepy.objects import AdmissionCheckStrategyRule, RequeuingStrategy, Seconds, WaitForPodsReady
 from kueuepy.sim import Provisioning
@@ -22,15 +23,19 @@ many = settings(max_examples=10 * settings().max_examples)
 class Clock:
     """A Scheduler with one workload, checked just before and exactly at the times of due events."""
 
-    def __init__(self, start: int, *, checks=(), waits=None, checked_by=None, **fields) -> None:
+    def __init__(self, start: int, *, checks=(), waits=None, checked_by=None, config=None, **fields) -> None:
         rules = [AdmissionCheckStrategyRule(check) for check in checks]
+        controller = "kueue.x-k8s.io/provisioning-request" if config else "example.com/check"
+        named = {"apiGroup": "kueue.x-k8s.io", "kind": config["kind"], "name": "config"} if config else None
         cluster = Cluster(
             ResourceFlavor("default"),
-            [AdmissionCheck(check, controller_name="example.com/check") for check in checks],
+            [AdmissionCheck(check, controller_name=controller, parameters=named) for check in checks],
             ClusterQueue.of("q", {"default": {"cpu": 1}}, admission_checks_strategy=rules),
             configuration=Configuration(wait_for_pods_ready=waits),
         )
-        answers = {} if checked_by is None else {"example.com/check": checked_by}
+        if config:
+            cluster = kq.load([kq.dump(cluster), config])
+        answers = {} if checked_by is None else {controller: checked_by}
         self.scheduler = Scheduler(cluster, now=0, checks=answers)
         self.engine = self.scheduler._engine
         self.engine.set_now(start)
@@ -200,14 +205,17 @@ def test_a_delayed_retry_happens_after_the_longest_delay(start, rounds):
 @given(STARTS, st.integers(0, 100), strategies(), st.integers(0, 8))
 def test_a_failed_provisioning_is_retried_with_doubled_backoff_up_to_the_limit(start, delay, strategy, failures):
     limit = strategy.backoff_limit_count or 0
-    model = Provisioning(
-        delay,
-        fails=lambda _, n: n <= failures,
-        backoff_base=strategy.backoff_base_seconds,
-        backoff_max=strategy.backoff_max_seconds,
-        backoff_limit=limit,
+    retries = {
+        "backoffBaseSeconds": strategy.backoff_base_seconds,
+        "backoffMaxSeconds": strategy.backoff_max_seconds,
+        "backoffLimitCount": limit,
+    }
+    spec = {"provisioningClassName": "class", "retryStrategy": retries}
+    kind = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ProvisioningRequestConfig"}
+    model = Provisioning(delay, fails=lambda _, n: n <= failures)
+    clock = Clock(
+        start, checks=CHECKS[:1], checked_by=model, config=kind | {"metadata": {"name": "config"}, "spec": spec}
     )
-    clock = Clock(start, checks=CHECKS[:1], checked_by=model)
     for n in range(1, min(failures, limit) + 1):
         failed = clock.engine.now + delay * SECOND
         clock.reach(failed)

@@ -64,7 +64,6 @@ _NOT_MODELLED = {
         "status.effectiveQuotas": _QUOTAS,
     },
     "Cohort": {"status.effectiveQuotas": _QUOTAS},
-    "ProvisioningRequestConfig": {"spec": "no controller runs; the caller sets the state of the check"},
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kueuepy.cluster import Cluster
@@ -16,7 +17,7 @@ from kueuepy.session.session import Session, session_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from typing_extensions import Self
 
@@ -219,7 +220,7 @@ class Scheduler(SchedulerQuestions):
         self,
         key: str,
         check_name: str,
-        state: CheckState,
+        state: CheckState | Mapping[str, Any],
         *,
         message: str | None = None,
         requeue_after: Duration | None = None,
@@ -231,7 +232,10 @@ class Scheduler(SchedulerQuestions):
             key: The key of the workload.
             check_name: The name of the AdmissionCheck.
             state: The new state. The workload can start once all its checks are `Ready`. `Retry` evicts and requeues
-                the workload, `Rejected` evicts and deactivates it, and `Pending` leaves it waiting.
+                the workload, `Rejected` evicts and deactivates it, and `Pending` leaves it waiting. For a check of the
+                controller `kueue.x-k8s.io/provisioning-request`, you can pass the status of the workload's
+                ProvisioningRequest instead, as in a manifest: `{"conditions": [{"type": "Failed", "status": "True",
+                "message": "…"}]}`. The state, the message, the delay and the updates then follow from the status.
             message: The message of the check in the workload's status. Default: the previous message.
             requeue_after: With `Retry`, the time for which the workload keeps its quota before it is evicted and
                 requeued, as seconds or a string such as `"5m"`. Default: no delay.
@@ -240,9 +244,13 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             NotFoundError: No workload has this key.
+            StateError: The workload has no quota, and therefore no ProvisioningRequest.
             InvalidSpecError: An argument has a wrong type, the state or a pod set does not exist, or the updates of a
                 check that is already `Ready` would change.
         """
+        if isinstance(state, Mapping):
+            changes.report_request(self._session, key, check_name, state)
+            return
         said = CheckAnswer(state, message, requeue_after, tuple(pod_set_updates))
         changes.set_check(self._session, key, check_name, said)
 
@@ -406,6 +414,7 @@ class Scheduler(SchedulerQuestions):
             declared = [obj for obj in self.cluster.objects() if not isinstance(obj, Workload)]
             cluster = Cluster(declared, configuration=configuration, names=False)
             fresh = Scheduler(cluster, now=0, checks=self._state.checks)
+            fresh._state.related = self._state.related
             fresh._engine.set_now(self._engine.now)
             # With their status, what is admitted stays admitted under the new settings.
             fresh.submit(*map(self.workload, self.keys()), keep_status=True)

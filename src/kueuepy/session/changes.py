@@ -27,8 +27,9 @@ from kueuepy.manifest.jobkinds import review_fields
 from kueuepy.manifest.validation.update import plain
 from kueuepy.objects import SECOND, AdmissionCheck, Object, Timestamp, Workload, duration_ns, later, nanoseconds_of
 from kueuepy.session import calls
-from kueuepy.session.checks import CheckAnswer, CheckRequest, answer, check_updates, checks_of, parameters_of
+from kueuepy.session.checks import CheckAnswer, CheckRequest, answer, check_updates, checks_of
 from kueuepy.session.elastic import resized
+from kueuepy.session.provisioning import parameters_of
 from kueuepy.session.session import Session
 from kueuepy.session.settling import settle as _settle
 from kueuepy.session.state import SchedulerState
@@ -298,6 +299,28 @@ def delete(session: Session, keys: Sequence[str]) -> None:
         session.do(*deleted)
 
 
+def report_request(session: Session, key: str, name: str, status: Mapping[str, Any]) -> None:
+    """Set a check by the status of its ProvisioningRequest, as part of `Scheduler.set_check`."""
+    with session.change():
+        request = request_to(session.state, key, name)
+        if request is None:
+            raise StateError(f'Workload "{key}": has no quota, or no check "{name}", and so no ProvisioningRequest')
+        if (said := request.answer_for(status)) is not None:
+            set_check(session, key, name, said)
+
+
+def request_to(state: SchedulerState, key: str, name: str) -> CheckRequest | None:
+    """Return the request to answer a check of a workload; `None` if the workload has no quota or no such check."""
+    declared, workload = state.store.objects.get((AdmissionCheck, name)), state.workload(key)
+    status = workload.status
+    if status is None or not isinstance(declared, AdmissionCheck):
+        return None
+    holds = status.is_true("QuotaReserved") and not (status.is_true("Evicted") or status.is_true("Finished"))
+    if not holds or all(one.name != name for one in status.admission_checks):
+        return None
+    return CheckRequest(workload, declared, Timestamp.of(state.engine.now), parameters_of(declared, state.related))
+
+
 def set_check(session: Session, key: str, name: str, said: CheckAnswer) -> None:
     """Execute `Scheduler.set_check`."""
     with session.change():
@@ -485,6 +508,7 @@ def settle(session: Session, max_cycles: int | None) -> Settled:
 def _answer_checks(session: Session) -> None:
     """Run Kueue's controllers and the controllers of admission checks until no check changes."""
     asks = bool(session.state.checks)
+    _set_active(session)
     # An answer can lead to the next question, as after an eviction; a check that still waits ends the round.
     while asks:
         session.do(calls.Controllers())
@@ -494,6 +518,16 @@ def _answer_checks(session: Session) -> None:
             set_check(session, key, name, said)
 
 
+def _set_active(session: Session) -> None:
+    """Set whether checks are active, as far as their controllers determine it."""
+    state = session.state
+    for one in state.store.objects.of(AdmissionCheck) if state.checks else ():
+        is_active = getattr(state.checks.get(one.controller_name), "is_active", None)
+        active = one.active if is_active is None else is_active(one, parameters_of(one, state.related))
+        if active != one.active:
+            session.do(calls.Apply(msgspec.structs.replace(one, active=active)))
+
+
 def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
     """Return the answers that change a check, with the key of the workload and the name of the check."""
     state, answers = session.state, []
@@ -501,11 +535,8 @@ def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
         declared = state.store.objects.get((AdmissionCheck, name))
         if not isinstance(declared, AdmissionCheck) or declared.controller_name not in state.checks:
             continue
-        controller = state.checks[declared.controller_name]
-        request = CheckRequest(
-            state.workload(key), declared, Timestamp.of(state.engine.now), parameters_of(declared, state.related)
-        )
-        said = session.asking.call(answer, controller, request)
+        controller, request = state.checks[declared.controller_name], request_to(state, key, name)
+        said = None if request is None else session.asking.call(answer, controller, request)
         if said is not None:
             answers.append((key, name, said))
     return answers

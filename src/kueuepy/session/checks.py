@@ -21,7 +21,7 @@ workload is admitted when all checks are `Ready`. Pass a Scheduler one function 
 (True, False)
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import msgspec
@@ -39,8 +39,8 @@ from kueuepy.objects import (
     Timestamp,
     Toleration,
     Workload,
-    duration_ns,
 )
+from kueuepy.session import provisioning
 
 
 class CheckAnswer(msgspec.Struct, frozen=True):
@@ -114,15 +114,51 @@ class CheckRequest(NamedTuple):
         assert self.workload.status is not None
         return next(c.last_transition_time.value for c in self.workload.status.conditions if c.type == "QuotaReserved")
 
+    @property
+    def provisioning_request(self) -> dict[str, Any] | None:
+        """The manifest of the workload's ProvisioningRequest; `None` if Kueue creates none."""
+        if not provisioning.is_active(self.check, self.parameters):
+            return None
+        return provisioning.request_of(self.workload, self.state, provisioning.spec_of(self.parameters))
+
+    def answer_for(self, status: Mapping[str, Any]) -> CheckAnswer | None:
+        """Return the answer of Kueue's ProvisioningRequest controller; `None` if the check stays as it is.
+
+        Args:
+            status: The status of the workload's ProvisioningRequest, as in a manifest: its `conditions` and
+                `provisioningClassDetails`.
+
+        Raises:
+            InvalidSpecError: The check has another controller, or the status is malformed.
+        """
+        if self.check.controller_name != provisioning.CONTROLLER:
+            raise InvalidSpecError(
+                f'AdmissionCheck "{self.check.name}": has the controller "{self.check.controller_name}"; only a check '
+                f"of {provisioning.CONTROLLER} has the status of a ProvisioningRequest"
+            )
+        new = provisioning.reconciled(self.workload, self.state, self.check, self.parameters, status)
+        if new == self.state:
+            return None
+        return CheckAnswer(new.state, new.message, new.requeue_after_seconds, new.pod_set_updates)
+
 
 class CheckController(Protocol):
-    """A controller of an admission check that receives the complete request, not only the workload."""
+    """A controller of an admission check that receives the complete request, not only the workload.
 
-    def review(self, request: CheckRequest) -> CheckAnswer | CheckState | None:
-        """Return a CheckAnswer or a state such as `Ready`; return `None` to be called again in the next cycle."""
+    A controller with a method `is_active` of a check and its parameters also sets whether its checks are active.
+    """
+
+    def review(self, request: CheckRequest) -> "Said":
+        """Return a CheckAnswer, a state such as `Ready`, or the status of the workload's ProvisioningRequest.
+
+        Return `None` to be called again in the next cycle.
+        """
 
 
-Check: TypeAlias = CheckController | Callable[[Workload], CheckAnswer | CheckState | None]
+Said: TypeAlias = CheckAnswer | CheckState | Mapping[str, Any] | None
+"""An answer to a check: a CheckAnswer, a state, or the status of a ProvisioningRequest."""
+
+Check: TypeAlias = CheckController | Callable[[Workload], Said]
 """A function of a workload, or a controller, that answers a check; `None` stands for `Pending`."""
 
 
@@ -143,13 +179,6 @@ def checks_of(checks: Mapping[str, Check]) -> dict[str, Check]:
     return dict(checks)
 
 
-def parameters_of(check: AdmissionCheck, related: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Return the object that a check's `spec.parameters` refers to; `None` if it is not among `related`."""
-    named = check.parameters or {}
-    of_kind = (doc for doc in related if doc.get("kind") == named.get("kind"))
-    return next((doc for doc in of_kind if (doc.get("metadata") or {}).get("name") == named.get("name")), None)
-
-
 _STATES = ("Pending", "Ready", "Retry", "Rejected")
 
 
@@ -167,12 +196,14 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
             f'AdmissionCheck "{request.check.name}": its function exceeds the recursion limit of Python; it must not '
             "call itself without end, or the method of the Scheduler that called it"
         ) from error
+    if isinstance(answered, Mapping):
+        return request.answer_for(answered)
     if answered is None:
         return None
     if not isinstance(answered, CheckAnswer) or answered.state not in _STATES:
         raise InvalidSpecError(
             f'AdmissionCheck "{request.check.name}": answers {answered!r:.99}; it must be one of {", ".join(_STATES)}, '
-            "a CheckAnswer, or None"
+            "a CheckAnswer, the status of a ProvisioningRequest, or None"
         )
     state = request.state
     # Most functions answer Pending at each call; only a new message is worth a change of the status.
@@ -213,132 +244,3 @@ def check_updates(workload: Workload, name: str, state: CheckState, updates: tup
     before = next((c for c in workload.status.admission_checks if c.name == name), None) if workload.status else None
     if before is not None and before.state == state == "Ready" and before.pod_set_updates != updates:
         raise InvalidSpecError(f"{where}: changes; it must stay as it is while the check is Ready")
-
-
-# The defaults of a ProvisioningRequestConfig in the CRD.
-_DEFAULT_RETRIES = {"backoffBaseSeconds": 60, "backoffMaxSeconds": 1800, "backoffLimitCount": 3}
-
-
-class Provisioning:
-    """A model of a cluster autoscaler: provides nodes after a delay, or fails and retries.
-
-    Failures are retried after 60 s, 120 s, 240 s and so on, as with Kueue's ProvisioningRequests. When the number of
-    failures exceeds the limit, the workload is rejected.
-
-    Two fields of the check's ProvisioningRequestConfig are used: `managedResources` determines which workloads need
-    nodes, and `retryStrategy` determines how failures are retried. `podSetMergePolicy` is ignored, because it only
-    affects the format of the request. `podSetUpdates` is replaced by the argument `pod_set_updates`.
-
-    Source: `pkg/controller/admissionchecks/provisioning/controller.go:syncCheckStates,reqIsNeeded` and
-    `pkg/workload/admissionchecks.go:UpdateAdmissionCheckRequeueState`, without jitter.
-
-    >>> from kueuepy import AdmissionCheck, Cluster, ClusterQueue, ResourceFlavor, Scheduler
-    >>> from kueuepy.objects import AdmissionCheckStrategyRule
-    >>> rule = AdmissionCheckStrategyRule("nodes")
-    >>> cluster = Cluster(
-    ...     ResourceFlavor("default"),
-    ...     AdmissionCheck("nodes", controller_name="kueue.x-k8s.io/provisioning-request"),
-    ...     ClusterQueue.of("team", {"default": {"cpu": 9}}, admission_checks_strategy=[rule]),
-    ... )
-    >>> scheduler = Scheduler(cluster, checks={"kueue.x-k8s.io/provisioning-request": Provisioning("5m")})
-    >>> keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 1})
-    >>> settled = scheduler.settle()
-    >>> scheduler.workload("job").status.is_true("Admitted")
-    False
-    >>> scheduler.advance("5m")
-    >>> settled = scheduler.settle()
-    >>> scheduler.workload("job").status.is_true("Admitted")
-    True
-    """
-
-    def __init__(
-        self,
-        delay: Duration,
-        *,
-        fails: Callable[[Workload, int], bool] | None = None,
-        backoff_base: Duration | None = None,
-        backoff_max: Duration | None = None,
-        backoff_limit: int | None = None,
-        pod_set_updates: Callable[[Workload], tuple[Mapping[str, Any], ...]] | None = None,
-    ) -> None:
-        """Create the model.
-
-        Args:
-            delay: The time from the quota reservation until the nodes are ready or the attempt fails, as seconds or a
-                string such as `"5m"`.
-            fails: A function of the workload and the attempt (from 1) that returns whether the attempt fails. Default:
-                no attempt fails.
-            backoff_base: The delay after the first failure, which doubles with each further failure. Default: the value
-                of the ProvisioningRequestConfig, or 60 s.
-            backoff_max: The maximum delay after a failure. Default: the value of the ProvisioningRequestConfig, or 30
-                min.
-            backoff_limit: The number of failures that are retried; the next failure rejects the workload. Default: the
-                value of the ProvisioningRequestConfig, or 3.
-            pod_set_updates: A function of the workload that returns the updates to its pod sets. Default: none.
-
-        Raises:
-            InvalidSpecError: A duration is not valid or negative.
-        """
-        self._delay = duration_ns(delay) / SECOND
-        self._fails = fails
-        self._retries = {
-            "backoffBaseSeconds": None if backoff_base is None else duration_ns(backoff_base) // SECOND,
-            "backoffMaxSeconds": None if backoff_max is None else duration_ns(backoff_max) // SECOND,
-            "backoffLimitCount": backoff_limit,
-        }
-        self._updates = pod_set_updates
-
-    def review(self, request: CheckRequest) -> CheckAnswer | None:
-        """Return the answer to a request.
-
-        The answer is `Ready` immediately if the workload needs no nodes. If the workload needs nodes, the answer is
-        `Ready` after the delay, `Retry` after a failure, or `Rejected` after too many failures.
-        """
-        spec = (request.parameters or {}).get("spec") or {}
-        if not _needs_nodes(request.workload, spec.get("managedResources") or ()):
-            return CheckAnswer("Ready", "the provisioning request is not needed")
-        if request.elapsed < self._delay:
-            return None
-        attempt = (request.state.retry_count or 0) + 1
-        if self._fails is None or not self._fails(request.workload, attempt):
-            updates = () if self._updates is None else self._updates(request.workload)
-            return CheckAnswer("Ready", "Provisioned", pod_set_updates=updates)
-        base, longest, limit = self._retry(spec.get("retryStrategy") or {})
-        if attempt > limit:
-            return CheckAnswer("Rejected", "Not provisioned")
-        wait = base * 2 ** (attempt - 1)
-        # Kueue limits the doubled delays only: a base above the maximum counts in full.
-        if attempt > 1 and longest:
-            wait = min(wait, longest)
-        return CheckAnswer("Retry", "Retrying after failure: Not provisioned", requeue_after=wait)
-
-    def _retry(self, strategy: Mapping[str, Any]) -> tuple[int, int, int]:
-        """Return the base delay and the maximum delay in seconds, and the number of retries."""
-        base, longest, limit = (
-            next(value for value in (given, strategy.get(name), _DEFAULT_RETRIES[name]) if value is not None)
-            for name, given in self._retries.items()
-        )
-        return base, longest, limit
-
-
-def _needs_nodes(workload: Workload, managed: Collection[str]) -> bool:
-    """Return whether admitted pods use a managed resource; if no resources are named, every resource is managed."""
-    admission = workload.status.admission if workload.status else None
-    counts = {one.name: one.count for one in admission.pod_set_assignments} if admission else {}
-    return any(
-        pod_set.count > 0
-        # The admission can have fewer pods than the pod set, even none.
-        and counts.get(pod_set.name, pod_set.count) != 0
-        and (not managed or _uses(pod_set.template.get("spec") or {}, managed))
-        for pod_set in workload.pod_sets
-    )
-
-
-def _uses(pod: Mapping[str, Any], resources: Collection[str]) -> bool:
-    """Return whether a container has a request or a limit for one of the resources."""
-    asked = (
-        container.get("resources") or {}
-        for part in ("initContainers", "containers")
-        for container in pod.get(part) or ()
-    )
-    return any(name in resources for one in asked for part in ("requests", "limits") for name in one.get(part) or ())
