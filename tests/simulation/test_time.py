@@ -102,6 +102,46 @@ def test_checks_become_ready_after_a_delay_and_can_fail():
     assert 20 < failing.kpis.evictions < 100
 
 
+def provisioned(**spec):
+    """Return a cluster whose check has a ProvisioningRequestConfig with these fields."""
+    named = {"apiGroup": "kueue.x-k8s.io", "kind": "ProvisioningRequestConfig", "name": "config"}
+    check = kq.AdmissionCheck("nodes", controller_name="kueue.x-k8s.io/provisioning-request", parameters=named)
+    rules = (kq.objects.AdmissionCheckStrategyRule("nodes"),)
+    there = kq.ClusterQueue.of("q", {"f": {GPU: 9, "cpu": 9}}, admission_checks_strategy=rules)
+    config = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": named["kind"], "metadata": {"name": "config"}}
+    config["spec"] = {"provisioningClassName": "class", **spec}
+    return kq.load([kq.dump(kq.Cluster(kq.ResourceFlavor("f"), check, there)), config])
+
+
+@pytest.mark.parametrize("kind", [lambda cluster: cluster, kq.Scheduler])
+def test_failed_provisioning_is_retried_as_the_config_says(kind):
+    jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
+    failing = [kq.sim.CheckDelay("nodes", "10s", fails=1.0)]
+    strategy = {"backoffBaseSeconds": 60, "backoffMaxSeconds": 100, "backoffLimitCount": 2}
+    result = kq.simulate(kind(provisioned(retryStrategy=strategy)), jobs, delays=failing)
+    assert (result.jobs["state"][0], result.jobs["evictions"][0]) == ("Deactivated", 3)
+    # Quota until each eviction: 10 s and 60 s; 10 s and 100 s; 10 s until the check is rejected.
+    assert (result.jobs["held"][0], result.jobs["end"][0]) == (70 + 110 + 10, 190)
+    none = kq.simulate(kind(provisioned(retryStrategy={"backoffLimitCount": 0})), jobs, delays=failing)
+    assert (none.jobs["state"][0], none.jobs["end"][0]) == ("Deactivated", 10)
+
+
+def test_only_jobs_with_a_managed_resource_wait_for_nodes():
+    jobs = [{"queue": "q", "submit": 0, "runtime": 100, "cpu": 1, "gpu": gpu} for gpu in (0, 1)]
+    for fails, start, ends in ((0.0, [0, 30], [100, 130]), (1.0, [0, np.nan], [100, 30])):
+        there = provisioned(managedResources=[GPU], retryStrategy={"backoffLimitCount": 0})
+        result = kq.simulate(there, jobs, delays=[kq.sim.CheckDelay("nodes", "30s", fails=fails)])
+        np.testing.assert_array_equal(result.jobs["first_start"], start)
+        assert result.jobs["end"].tolist() == ends
+
+
+def test_revoked_capacity_deactivates_a_running_job():
+    jobs = [{"queue": "q", "submit": 0, "runtime": runtime, "gpu": 1} for runtime in (50, 100)]
+    result = kq.simulate(provisioned(), jobs, delays=[kq.sim.CheckDelay("nodes", "30s", revoked="60s")])
+    assert result.jobs["state"].tolist() == ["Finished", "Deactivated"]
+    assert result.jobs["end"].tolist() == [80, 90]
+
+
 def test_pods_start_after_a_delay(one):
     jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
     result = kq.simulate(one, jobs, delays=[kq.sim.Startup("f", 7)])

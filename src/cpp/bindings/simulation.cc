@@ -48,7 +48,15 @@ Provisioning ReadProvisioning(const py::handle& given) {
                             ReadDraws(given["fails"]),
                             given["failing"].cast<Time>(),
                             {},
+                            {},
+                            {},
                             {}};
+  if (!given["revoked"].is_none()) provisioning.revoked = ReadDraws(given["revoked"]);
+  if (!given["config"].is_none()) {
+    const auto [managed, base, longest, limit] =
+        given["config"].cast<std::tuple<std::vector<std::string>, int64_t, int64_t, int64_t>>();
+    provisioning.config = ProvisioningConfig{managed, base, longest, limit};
+  }
   for (const py::handle& item : given["capacity"]) {
     const Value object = ValueOf(item);
     provisioning.capacity.push_back(ReadObject(object, /*changed=*/true));

@@ -1,6 +1,19 @@
 #include "simulation/delays.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace kueue {
+namespace {
+
+// Mirrors pkg/controller/admissionchecks/provisioning/controller.go:podUses.
+bool Uses(const std::vector<Container>& containers, const std::string& resource) {
+  return std::any_of(containers.begin(), containers.end(), [&](const Container& one) {
+    return one.requests.count(resource) > 0 || one.limits.count(resource) > 0;
+  });
+}
+
+}  // namespace
 
 size_t Draws::Place(int32_t row, int32_t run) const {
   uint64_t mixed = static_cast<uint64_t>(static_cast<uint32_t>(row)) << 32 | static_cast<uint32_t>(run);
@@ -8,6 +21,30 @@ size_t Draws::Place(int32_t row, int32_t run) const {
   mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
   mixed ^= mixed >> 31;
   return static_cast<size_t>(mixed % values_.size());
+}
+
+// Only the doubled delays are limited: a base above the maximum counts in full.
+std::optional<int64_t> ProvisioningConfig::RetryAfter(int64_t attempt) const {
+  if (attempt > backoff_limit) return std::nullopt;
+  if (attempt <= 1) return backoff_base;
+  const int64_t most = backoff_max > 0 ? backoff_max : std::numeric_limits<int32_t>::max();
+  return std::min(most, SaturatingMul(backoff_base, int64_t{1} << std::min<int64_t>(attempt - 1, 62)));
+}
+
+// Mirrors pkg/controller/admissionchecks/provisioning/controller.go:reqIsNeeded.
+bool Provisioning::IsNeeded(const Workload& workload) const {
+  if (!config || config->managed.empty() || workload.admission == nullptr) return true;
+  const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
+  return std::any_of(config->managed.begin(), config->managed.end(), [&](const std::string& resource) {
+    return std::any_of(pod_sets.begin(), pod_sets.end(), [&](const PodSetSpec& pod_set) {
+      const PodTemplate& pod = *pod_set.pod_template;
+      if (!Uses(pod.containers, resource) && !Uses(pod.init_containers, resource)) return false;
+      const auto& admitted = workload.admission->pod_sets;
+      const auto found = std::find_if(admitted.begin(), admitted.end(),
+                                      [&](const PodSetAdmission& one) { return one.name == pod_set.name; });
+      return pod_set.count > 0 && (found == admitted.end() || found->count > 0);
+    });
+  });
 }
 
 }  // namespace kueue

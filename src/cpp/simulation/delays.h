@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,15 @@ class Draws {
   std::vector<Time> values_;
 };
 
+// The parts of a ProvisioningRequestConfig that determine the answers to a check.
+struct ProvisioningConfig {
+  std::vector<std::string> managed;  // managedResources; empty: all.
+  int64_t backoff_base = 0, backoff_max = 0, backoff_limit = 0;
+
+  // Returns the seconds until the retry after a failed attempt; nothing if the workload is rejected.
+  std::optional<int64_t> RetryAfter(int64_t attempt) const;
+};
+
 // An admission check that becomes Ready or requests a retry after a random delay. The delay starts at the
 // quota reservation.
 struct Provisioning {
@@ -37,7 +47,12 @@ struct Provisioning {
   Time failing = 0;
   // Changes that are applied when the check becomes Ready for the first time, such as adding nodes.
   std::vector<std::function<void(Engine&)>> capacity;
-  std::vector<std::string> queues;  // ClusterQueues changed by `capacity`.
+  std::vector<std::string> queues;           // ClusterQueues changed by `capacity`.
+  std::optional<Draws> revoked;              // Time from Ready until the check is rejected; absent: never.
+  std::optional<ProvisioningConfig> config;  // Absent: each failure is retried at once.
+
+  // Returns whether the check of a workload with quota waits for nodes.
+  bool IsNeeded(const Workload& workload) const;
 };
 
 // Time between admission on a flavor and the readiness of the pods. The job makes no progress during the

@@ -143,7 +143,8 @@ void JobRuns::Reserve(int32_t number) {
   for (CheckId required : RequiredChecks(state, job.queue, workload)) {
     for (size_t i = 0; i < checks.size(); ++i) {
       if (checks[i].check != state.check_names.Name(required)) continue;
-      const Time delay = checks[i].delay.Of(columns().Row(number), job.runs - 1);
+      const Time delay =
+          checks[i].IsNeeded(workload) ? checks[i].delay.Of(columns().Row(number), job.runs - 1) : 0;
       data_.calendar.Plan(SaturatingAdd(now(), delay), Happening::kAnswer,
                           number * static_cast<int32_t>(checks.size()) + static_cast<int32_t>(i), job.term);
     }

@@ -261,12 +261,33 @@ void Simulation::Change(const TimedChange& change) {
 
 void Simulation::Answer(int32_t number, size_t check) {
   const Provisioning& by = data().options.delays.checks[check];
-  const int32_t row = columns().Row(number), run = data().jobs.At(number).runs - 1;
-  const bool fails = by.failing > 0 && by.fails.Of(row, run) < by.failing;
-  data().engine.SetCheckState(data().jobs.At(number).workload, by.check,
-                              fails ? CheckState::kRetry : CheckState::kReady);
+  const Job& job = data().jobs.At(number);
+  const Workload& workload = data().WorkloadOf(number);
+  const int32_t row = columns().Row(number), run = job.runs - 1;
+  const auto plan = [&](Time after, Happening kind, int32_t what) {
+    data().calendar.Plan(SaturatingAdd(now(), after), kind, what, job.term);
+  };
+  const CheckId id = data().engine.state().check_names.Find(by.check);
+  const std::vector<WorkloadCheck>& states = workload.Status().checks;
+  const auto known =
+      std::find_if(states.begin(), states.end(), [&](const auto& one) { return one.check == id; });
+  const int64_t attempt = known == states.end() ? 1 : known->retry_count.value_or(0) + 1;
+  const bool is_needed = by.IsNeeded(workload);
+  CheckState answer = CheckState::kReady;
+  std::optional<int64_t> seconds;
+  if (known != states.end() && known->state == CheckState::kReady) {
+    answer = CheckState::kRejected;  // The capacity is revoked.
+  } else if (is_needed && by.failing > 0 && by.fails.Of(row, run) < by.failing) {
+    if (by.config) seconds = by.config->RetryAfter(attempt);
+    answer = by.config && !seconds ? CheckState::kRejected : CheckState::kRetry;
+    if (seconds) plan(SaturatingMul(*seconds, kSecond), Happening::kTimer, number);
+  } else if (is_needed && by.revoked) {
+    const auto checks = static_cast<int32_t>(data().options.delays.checks.size());
+    plan(by.revoked->Of(row, run), Happening::kAnswer, number * checks + static_cast<int32_t>(check));
+  }
+  data().engine.SetCheckState(job.workload, by.check, answer, std::nullopt, seconds);
   runs_.Report(number);
-  if (fails || has_capacity_[check]) return;
+  if (answer != CheckState::kReady || !is_needed || has_capacity_[check]) return;
   has_capacity_[check] = true;
   for (const auto& apply : by.capacity) apply(data().engine);
   failures_.LowerAgain(runs_, by.queues);

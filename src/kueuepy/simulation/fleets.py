@@ -17,7 +17,7 @@ from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import keys_of
-from kueuepy.simulation.model import Clock, RunModel, delay_options
+from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.shapes import shapes_of
 from kueuepy.tables.columns import as_names
@@ -89,7 +89,8 @@ class FleetPrepared(Prepared):
         for number, name in enumerate(self.names):
             model, clock = _of(settings.model, name, RunModel()), _of(settings.clock, name, Clock())
             delays = _of(settings.delays, name, ())
-            found = delay_options(delays, settings.seed, self._declared[number])
+            cluster = self._declared[number]
+            found = self._delays(delays, cluster, cluster.manifest.others)
             self.sites.append(
                 common
                 | model.options()

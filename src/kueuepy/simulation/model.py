@@ -144,16 +144,18 @@ class CheckDelay(msgspec.Struct, frozen=True):
     Attributes:
         check: The name of the AdmissionCheck.
         delay: A time (seconds, a string or a timedelta), or a distribution of times.
-        fails: The probability, between 0 and 1, that the state of the check becomes Retry instead of Ready; 0 by
-            default.
+        fails: The probability, between 0 and 1, that the attempt fails; 0 by default. The check becomes Retry, or as
+            the `retryStrategy` of its ProvisioningRequestConfig says.
         capacity: An `Edit` or a Kueue object to apply when the check first becomes Ready, such as a higher nominal
             quota for nodes that an autoscaler adds. By default, no capacity is added.
+        revoked: The time, or a distribution of times, from Ready until the capacity is revoked; never by default.
     """
 
     check: str
     delay: Any
     fails: float = 0.0
     capacity: Any = None
+    revoked: Any = None
 
 
 class Startup(msgspec.Struct, frozen=True):
@@ -257,7 +259,8 @@ def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[
             objects = [] if delay.capacity is None else changed_by(delay.capacity, planned)
             # The core compares the 32 bits of a draw with this bound.
             drawn = {"delay": times, "fails": fails, "failing": int(delay.fails * _WHOLE)}
-            found["checks"].append({"check": delay.check, **drawn, "capacity": objects})
+            revoked = None if delay.revoked is None else _table(seed, f"revoked {delay.check}", delay.revoked)
+            found["checks"].append({"check": delay.check, **drawn, "capacity": objects, "revoked": revoked})
         elif isinstance(delay, Startup):
             times = _table(seed, f"startup {delay.flavor}", delay.delay)
             found["startups"].append({"flavor": delay.flavor, "delay": times})

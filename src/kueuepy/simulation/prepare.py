@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -25,6 +25,7 @@ from kueuepy.fleet import Fleet
 from kueuepy.manifest import check
 from kueuepy.objects import LONGEST, LocalQueue, Object, ResourceFlavor, Timestamp, Workload
 from kueuepy.scheduler import Scheduler, scheduler_with
+from kueuepy.session.provisioning import config_of
 from kueuepy.session.session import session_of
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import commit
@@ -306,10 +307,17 @@ class Prepared:
         return {
             **settings.model.options(),
             **settings.clock.options(),
-            **delay_options(settings.delays, settings.seed, self.declared),
+            **self._delays(settings.delays, self.declared, session_of(self.base).state.related),
             **common,
             "changes": changes,
         }
+
+    def _delays(self, delays: Any, cluster: Cluster, related: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+        """Return the delays of a cluster in the core's form, each check with its ProvisioningRequestConfig."""
+        found = delay_options(delays, self.settings.seed, cluster)
+        for one in found["checks"]:
+            one["config"] = config_of(one["check"], cluster.admission_checks, related)
+        return found
 
     def _common_options(self) -> dict[str, Any]:
         """Return the options that all clusters of a fleet have in common, and store the time of the start."""
