@@ -17,7 +17,7 @@ WRONG = {
     "twice": r"workload default/holds has a condition twice",
     "future": r"workload default/holds has a condition from the future",
     "place": r"workload default/waits names a queue without waiting in it, or the reverse",
-    "in flight": r"workload default/waits is in flight between two cycles",
+    "in flight": r"queue main: waits is in a bucket but not placed as queued",
     "lost": r"workload default/waits is lost: it neither waits nor holds quota",
     "time": r"queue main: waits waits with an outdated timestamp",
     "priority": r"queue main: waits is in a bucket of another priority",

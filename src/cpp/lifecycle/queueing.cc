@@ -218,7 +218,6 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
     return workload.place == QueuePlace::kQueued &&
            !state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
   }
-  state.Queue(workload.queued).pending.Erase(state.pending_tables(), id);
   const bool moved = workload.devices != nullptr && FollowMove(state, id);
   const NodeId node = workload.queued;
   if (workload.devices != nullptr) ListAgain(state, workload);
@@ -228,9 +227,12 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   const bool best_effort = queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO;
   if (!IsAdmissible(state, workload) || !state.Local(workload.local_queue).IsRunning() ||
       state.QueueOf(workload) != node) {
-    RemoveFromQueue(state, id);
+    // Kueue requeues nothing, and the head stays in flight until the next pop.
+    if (moved) RemoveFromQueue(state, id);
+    state.caches.heads.Add(node);
     return false;
   }
+  pending.Erase(state.pending_tables(), id);
   if (workload.devices != nullptr && workload.devices->changed) Classify(state, id);  // With known charges.
   TakeCopyOfApi(workload);
   if (why == RequeueReason::kPendingPreemption) {

@@ -234,7 +234,6 @@ void TakeInflight(Workload& workload) {
 }  // namespace
 
 WorkloadId PendingQueue::Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty) {
-  inflight_ = kNoId;
   if (heads_.empty()) return kNoId;
   ++pop_cycle;
   WorkloadId first;

@@ -103,7 +103,6 @@ class PendingQueue {
   int inadmissible_count() const { return inadmissible_count_; }
 
   WorkloadId inflight() const { return inflight_; }
-  void ForgetInflight() { inflight_ = kNoId; }
 
   // The workload that waits for its preemption victims to stop. If `sticky` is true, the preemptor precedes
   // all other workloads.

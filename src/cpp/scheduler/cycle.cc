@@ -10,6 +10,7 @@
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/dispatched.h"
+#include "lifecycle/queueing.h"
 #include "lifecycle/second_pass.h"
 #include "preemption/fit.h"
 #include "state/rebuild.h"
@@ -90,6 +91,7 @@ void Cycle::TakeHeads() {
     if (!state_.Queue(node).inactivity.IsActive()) return true;
     if (!held_back.empty() && held_back[node]) return true;
     PendingQueue& pending = state_.Queue(node).pending;
+    if (!IsResumed() && pending.inflight() != kNoId) RemoveFromQueue(state_, pending.inflight());
     const WorkloadId head =
         IsResumed() ? pending.inflight() : pending.Pop(state_.pending_tables(), has_pending_penalty);
     if (head != kNoId) {

@@ -242,7 +242,8 @@ void Outcome::Admit(Entry& entry) {
   }
   if (live_.config.admission_fair_sharing && !again) AddPenalty(live_, entry.workload);
   FinishReplaced(entry);  // The usage that settles the penalty is without the replaced slice.
-  if (HasAllRequiredChecks(live_, entry.queue, workload)) {
+  // With the checks of the ClusterQueue at the start of the cycle.
+  if (HasAllRequiredChecks(state_, entry.queue, workload)) {
     SyncAdmitted(live_, entry.workload);
     if (workload.IsAdmitted() && UsesAdmissionFairSharing(live_, entry.queue))
       SettlePenalty(live_, entry.workload);
