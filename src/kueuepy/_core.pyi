@@ -173,6 +173,8 @@ class Engine:
         """Current time, in nanoseconds since the Unix epoch."""
     def settle(self, all_devices: bool = False) -> None:
         """Run Kueue's controllers until nothing changes. `all_devices` includes all pending workloads with devices."""
+    def expired(self) -> list[int]:
+        """Return the workloads that Kueue deletes by now according to `retention`."""
     @property
     def byte_resources(self) -> set[str]:
         """Logical device resources whose amounts are printed with binary suffixes."""

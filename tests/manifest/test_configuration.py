@@ -18,6 +18,7 @@ from kueuepy.objects import (
     Resources,
     ResourceTransformation,
     WaitForPodsReady,
+    WorkloadRetentionPolicy,
 )
 
 BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
@@ -135,6 +136,14 @@ def test_jobs_that_are_managed():
     )
 
 
+def test_object_retention_policies_are_read_and_written():
+    found = read(objectRetentionPolicies={"workloads": {"afterFinished": "1h30m"}})
+    assert found.object_retention_policies == WorkloadRetentionPolicy(after_finished=5400)
+    assert load(dump(found)).configuration == found
+    for empty in ({}, {"workloads": None}):
+        assert read(objectRetentionPolicies=empty).object_retention_policies is None
+
+
 def test_configuration_fields_irrelevant_for_admission_are_accepted():
     fields = {
         "metrics": {},
@@ -162,6 +171,10 @@ def test_configuration_fields_irrelevant_for_admission_are_accepted():
         ({"waitForPodsReady": {"timeout": "soon"}}, 'waitForPodsReady.timeout: is "soon"; it must be a duration'),
         ({"waitForPodsReady": {"timeout": 5}}, "waitForPodsReady.timeout: is 5, a number; it must be a string"),
         ({"waitForPodsReady": {"recoveryTimeout": "-1s"}}, "waitForPodsReady.recoveryTimeout: is negative"),
+        *(
+            ({"objectRetentionPolicies": {"workloads": {name: "-1s"}}}, f"workloads.{name}: is negative; it must be 0")
+            for name in ("afterFinished", "afterDeactivatedByKueue")
+        ),
         *(
             (
                 {"waitForPodsReady": {"requeuingStrategy": {name: -1}}},

@@ -24,6 +24,7 @@ from kueuepy.objects import (
     FairSharingConfig,
     RequeuingStrategy,
     WaitForPodsReady,
+    WorkloadRetentionPolicy,
 )
 from kueuepy.objects.status import CheckState  # noqa: TC001 - msgspec reads it
 from kueuepy.objects.times import Seconds, parse_duration
@@ -163,10 +164,20 @@ class _WaitForPodsReady(_Form):
     requeuing_strategy: _RequeuingStrategy | None = None
 
 
+class _WorkloadRetention(_Form):
+    after_finished: str | None = None
+    after_deactivated_by_kueue: str | None = None
+
+
+class _ObjectRetention(_Form):
+    workloads: _WorkloadRetention | None = None
+
+
 class _Config(_Form):
     fair_sharing: _FairSharing | None = None
     admission_fair_sharing: _AdmissionFairSharing | None = None
     wait_for_pods_ready: _WaitForPodsReady | None = None
+    object_retention_policies: _ObjectRetention | None = None
     resources: dict[str, Any] | None = None
     version: str | None = None
     feature_gates: dict[str, bool] | None = None
@@ -296,6 +307,11 @@ def configuration(config: dict[str, Any]) -> Configuration:
         )
     if (wait := config.get("waitForPodsReady")) is not None and not gates.get("DisableWaitForPodsReady"):
         fields["wait_for_pods_ready"] = _wait_for_pods_ready(wait)
+    if retention := (config.get("objectRetentionPolicies") or {}).get("workloads"):
+        fields["object_retention_policies"] = WorkloadRetentionPolicy(
+            after_finished=retention.get("afterFinished"),
+            after_deactivated_by_kueue=retention.get("afterDeactivatedByKueue"),
+        )
     if (resources := config.get("resources")) is not None:
         findings = Findings()
         fields["resources"] = read_resources(resources, findings)

@@ -53,6 +53,8 @@ class Replay:
         self.engine.set_now(EPOCH)
         self._specs: dict[tuple[str, str], Any] = {}
         self._workloads: dict[str, Workload] = {}
+        self._retains = config.get("objectRetentionPolicies") is not None
+        self._gone: dict[int, str] = {}
         self._fair = config.get("fairSharing") is not None
         self._usage_based = config.get("admissionFairSharing") is not None
         self._unhealthy: dict[int, list[str]] = {}
@@ -91,9 +93,19 @@ class Replay:
             counts = {pod_set["name"]: pod_set["count"] for pod_set in event["podSets"]}
             engine.set_reclaimable(self._id(event["workload"]), counts)
         if step.get("settle"):
-            engine.settle(all_devices=True)  # the recordings reconcile every workload with devices
+            self._settle()
         idle = bool(step.get("cycle")) and engine.cycle().idle
         return self.result(idle=idle and not engine.is_blocked)
+
+    def _settle(self) -> None:
+        """Run the controllers, which also delete the workloads whose retention is over."""
+        self.engine.settle(all_devices=True)  # the recordings reconcile every workload with devices
+        while self._retains and (expired := self.engine.expired()):
+            for number in expired:
+                self._gone[number] = self.engine.key(number)
+                self._workloads.pop(self._gone[number], None)
+                self.engine.delete(number)
+            self.engine.settle(all_devices=True)
 
     def id_of(self, key: str) -> int:
         """Return the engine's id of a workload.
@@ -194,6 +206,8 @@ class Replay:
         engine = self.engine
         happened: dict[str, dict[int, tuple[int, str, str]]] = {}
         for change in engine.take_events():
+            if change.workload in self._gone:
+                continue
             told = (change.preemptor, change.reason, change.preemption_reason)
             happened.setdefault(change.kind, {}).setdefault(change.workload, told)
         self._happened = happened
@@ -214,6 +228,8 @@ class Replay:
                 result[name] = keys
         if evicted := [self._eviction(workload, *facts) for workload, facts in happened.get("Evicted", {}).items()]:
             result["evicted"] = evicted
+        if self._gone:
+            result["gone"], self._gone = [*self._gone.values()], {}
         if pending := self._pending({*happened.get("Pending", ()), *happened.get("QuotaReserved", ())}):
             result["pending"] = pending
         result["queues"] = {

@@ -11,6 +11,7 @@
 #include "bindings/records.h"
 #include "engine/topologies.h"
 #include "fairness/ledger.h"
+#include "lifecycle/controllers.h"
 #include "lifecycle/dispatched.h"
 #include "lifecycle/queueing.h"
 #include "objects/configuration.h"
@@ -209,6 +210,15 @@ std::vector<std::string> NotifiedTrees(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) { return engine.NotifiedTrees(); });
 }
 
+std::vector<Serial> Expired(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    std::vector<Serial> serials;
+    for (WorkloadId id : ExpiredWorkloads(engine.state()))
+      serials.push_back(std::as_const(engine).state().At(id).serial);
+    return serials;
+  });
+}
+
 using BoundEngine = py::class_<SharedEngine>;
 
 void BindObjects(BoundEngine& bound) {
@@ -270,6 +280,7 @@ void BindWorkloads(BoundEngine& bound) {
 
 void BindRuns(BoundEngine& bound) {
   bound.def("settle", &Settle, py::arg("all_devices") = false)
+      .def("expired", &Expired)
       .def("set_threads", Changing(&Engine::SetThreads), py::arg("count"), py::arg("least_heads"))
       .def("hold_retries", Changing(&Engine::HoldRetries), py::arg("hold"))
       .def("notified_trees", &NotifiedTrees)

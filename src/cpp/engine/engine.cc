@@ -44,7 +44,10 @@ WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status)
   workload.owned_by_single_pod = object.owned_by_single_pod;
   workload.spec = std::move(object.spec);
   SetKey(state_, id);
-  if (status != nullptr) SetStatus(id, *status);
+  if (status != nullptr) {
+    SetStatus(id, *status);
+    NoteRetention(state_, id);
+  }
   state_.Record(EventKind::kCreated, id);
   state_.MarkDirty(id);
   if (workload.IsFinished()) return id;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/devices.h"
@@ -33,7 +34,26 @@ bool NeedsWatching(const State& state, const Workload& workload) {
   return reserved != nullptr && IsStale(reserved->reason);
 }
 
+// Returns the time at which the retention of the workload is over, if it is finished or Kueue deactivated it.
+std::optional<Time> RetainedUntil(const State& state, const Workload& workload) {
+  const WorkloadRetention& retention = state.config.retention;
+  const auto after = [](const Condition* condition, const std::optional<Time>& time) {
+    return time ? std::optional(SaturatingAdd(condition->transition, *time)) : std::nullopt;
+  };
+  if (workload.IsFinished()) return after(workload.Find(ConditionType::kFinished), retention.after_finished);
+  if (workload.spec->active || !workload.IsEvicted()) return std::nullopt;
+  const Condition* evicted = workload.Find(ConditionType::kEvicted);
+  if (!absl::StartsWith(state.reasons.Name(evicted->reason), "DeactivatedDueTo")) return std::nullopt;
+  return after(evicted, retention.after_deactivated_by_kueue);
+}
+
 }  // namespace
+
+void NoteRetention(State& state, WorkloadId id) {
+  if (!state.caches.retained->has_value()) return;
+  const std::optional<Time> until = RetainedUntil(state, std::as_const(state).At(id));
+  if (until) state.caches.retained.Edit()->emplace(*until, id);
+}
 
 void AfterAdmission(State& state, WorkloadId id) {
   const NodeId node = state.At(id).admission->cluster_queue;
@@ -64,6 +84,7 @@ void LeaveEverything(State& state, WorkloadId id) {
   DischargeAdmission(state, id);
   NotifyRetryFor(state, workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
+  NoteRetention(state, id);
   state.MarkDirty(id);
 }
 
@@ -343,6 +364,26 @@ class Rounds {
 };
 
 }  // namespace
+
+std::vector<WorkloadId> ExpiredWorkloads(State& state) {
+  auto& retained = state.caches.retained;
+  if (!retained->has_value()) {
+    retained.Edit().emplace();
+    for (WorkloadId id : state.Living()) NoteRetention(state, id);
+  }
+  std::vector<WorkloadId> expired;
+  if ((*retained)->empty() || (*retained)->begin()->first > state.now) return expired;
+  auto& entries = *retained.Edit();
+  for (auto next = entries.begin(); next != entries.end() && next->first <= state.now;) {
+    const auto& [time, id] = *next;
+    // The workload may have been deleted or activated since, and its slot may be used by another one.
+    const bool exists = !state.workloads.IsFree(id) && !std::as_const(state).At(id).deleted;
+    const bool stays = exists && RetainedUntil(state, std::as_const(state).At(id)) == time;
+    if (stays) expired.push_back(id);
+    next = stays ? std::next(next) : entries.erase(next);
+  }
+  return expired;
+}
 
 void Settle(State& state, bool all_devices) {
   EnsureBuilt(state);

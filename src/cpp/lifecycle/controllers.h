@@ -4,6 +4,8 @@
 #ifndef KUEUE_LIFECYCLE_CONTROLLERS_H_
 #define KUEUE_LIFECYCLE_CONTROLLERS_H_
 
+#include <vector>
+
 #include "state/state.h"
 
 namespace kueue {
@@ -26,6 +28,12 @@ bool AllPodsReady(const State& state);
 // Releases a blocked cycle if all pods are ready now. The next call that runs a cycle continues the blocked
 // cycle, even if pods are no longer ready by then (Kueue's WaitForPodsReady wakes up at every change).
 void ReleaseWaitingCycle(State& state);
+
+// Notes the time at which the retention of the workload is over, if it is finished or Kueue deactivated it.
+void NoteRetention(State& state, WorkloadId id);
+// Returns the workloads whose retention (objectRetentionPolicies) is over, in the order of these times. The
+// caller deletes them.
+std::vector<WorkloadId> ExpiredWorkloads(State& state);
 
 // Completes an eviction whose job has stopped: releases the quota and requeues the workload.
 void ReleaseEvicted(State& state, WorkloadId id);

@@ -135,6 +135,11 @@ struct WaitForPodsReady {
   std::optional<int64_t> backoff_limit_count;
 };
 
+// Times after which Kueue deletes workloads (objectRetentionPolicies.workloads); absent to keep them.
+struct WorkloadRetention {
+  std::optional<Time> after_finished, after_deactivated_by_kueue;
+};
+
 struct Config {
   FeatureGates gates;
   ReleaseRules rules;
@@ -144,6 +149,7 @@ struct Config {
   std::optional<WaitForPodsReady> wait_for_pods_ready;
   bool ignore_undeclared_resources = false;  // True if `quotaCheckStrategy` is IgnoreUndeclared.
   std::vector<DeviceClassMapping> device_class_mappings;
+  WorkloadRetention retention;
 };
 
 }  // namespace kueue

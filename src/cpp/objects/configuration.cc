@@ -79,6 +79,10 @@ Config ReadConfig(const Value& configuration) {
   }
   config.ignore_undeclared_resources =
       TextOf(configuration.Field("resources"), "quota_check_strategy") == "IgnoreUndeclared";
+  if (const Value retention = configuration.Field("object_retention_policies")) {
+    config.retention = {OptionalTime(retention.Field("after_finished")),
+                        OptionalTime(retention.Field("after_deactivated_by_kueue"))};
+  }
   config.device_class_mappings = ReadDeviceClassMappings(configuration.Field("resources"));
   ReadGates(configuration, config);
   if (!config.gates.admission_fair_sharing) config.admission_fair_sharing.reset();

@@ -332,6 +332,7 @@ class Compaction {
     caches.refusals.Forget();
     caches.fits.Forget();
     caches.devices.Clear();
+    caches.retained = {};
     auto& classes = caches.classes.Edit();
     for (auto at = classes.begin(); at != classes.end();) {
       const auto entry = at++;

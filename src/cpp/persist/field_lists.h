@@ -29,6 +29,7 @@ class FieldLists {
   KUEUE_RECORD(AdmissionFairSharing, usage_half_life_time, usage_sampling_interval, resource_weights)
   KUEUE_RECORD(WaitForPodsReady, timeout, recovery_timeout, block_admission, requeue_by_eviction_time,
                backoff_base_seconds, backoff_max_seconds, backoff_limit_count)
+  KUEUE_RECORD(WorkloadRetention, after_finished, after_deactivated_by_kueue)
   KUEUE_RECORD(ReleaseRules, flavorless_quota_needs_all_checks, scan_stops_at_first_missing_resource,
                flavors_without_candidates_compete, label_keys_of_whole_group, preemption_counts_pods,
                zero_shares_do_not_borrow, usage_in_thousandths, pooled_entry_penalties, pooled_penalties_stay,
@@ -38,7 +39,7 @@ class FieldLists {
                devices_by_count_only, device_admin_access_refused, multi_kueue_texts_of_v0_18,
                multi_kueue_nominates_during_retries)
   KUEUE_RECORD(Config, gates, rules, fair_sharing, admission_fair_sharing, wait_for_pods_ready,
-               ignore_undeclared_resources, device_class_mappings)
+               ignore_undeclared_resources, device_class_mappings, retention)
   KUEUE_RECORD(ResourceTransformation, input, replace, multiply_by, outputs)
   KUEUE_RECORD(RequestsConfig, excluded_prefixes, transformations)
 

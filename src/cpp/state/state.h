@@ -181,6 +181,9 @@ struct Caches {
   KnownFits fits;
   // Cached charges for devices; cleared when `classes` is cleared or a device object changes.
   DeviceCounts devices;
+  // Workloads that Kueue deletes at a time (objectRetentionPolicies); collected by the first
+  // ExpiredWorkloads().
+  Shared<std::optional<std::set<std::pair<Time, WorkloadId>>>> retained;
 };
 
 // Deleted objects that are still in use: the finalizer kueue.x-k8s.io/resource-in-use keeps them at work

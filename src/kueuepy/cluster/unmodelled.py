@@ -28,7 +28,6 @@ _WITHOUT_EFFECT = {
         clientConnection.qps clientConnection.burst integrations.externalFrameworks[] integrations.labelKeysToCopy[]
         multiKueue.externalFrameworks[].name multiKueue.clusterProfile.accessProviders[].name
         multiKueue.clusterProfile.accessProviders[].execConfig multiKueue.clusterProfile.credentialsProviders[]
-        objectRetentionPolicies.workloads.afterFinished objectRetentionPolicies.workloads.afterDeactivatedByKueue
         visibilityServer.bindAddress visibilityServer.bindPort
     """,
     "AdmissionCheck": """

@@ -190,7 +190,7 @@ _SWITCHED_SECTIONS = ("waitForPodsReady", "fairSharing")
 
 _OTHER_FIELDS = """
     apiVersion kind metadata webhook leaderElection metrics health pprofBindAddress controller tls
-    internalCertManagement clientConnection objectRetentionPolicies visibilityServer
+    internalCertManagement clientConnection visibilityServer
     queueVisibility
 """
 _OTHER_FIELDS_IN = {

@@ -87,6 +87,7 @@ PATHS: dict[type, Mapping[str, str]] = {
     api.Configuration: {
         "": "",
         "frameworks": "integrations.frameworks",
+        "objectRetentionPolicies": "objectRetentionPolicies.workloads",
         **{name: f"@{name}" for name in ("version", "rulesLeftOut", "rulesAdded")},
     },
     api.MultiKueueSettings: {"stepSize": "incrementalDispatcherConfig.stepSize"},

@@ -19,6 +19,7 @@ from kueuepy.objects.configuration import (
     Resources,
     ResourceTransformation as ResourceTransformation,
     WaitForPodsReady,
+    WorkloadRetentionPolicy as WorkloadRetentionPolicy,
 )
 from kueuepy.objects.devices import (
     CapacityRange as CapacityRange,

@@ -111,6 +111,26 @@ class WaitForPodsReady(Timed, frozen=True):
     requeuing_strategy: RequeuingStrategy = RequeuingStrategy()
 
 
+class WorkloadRetentionPolicy(Timed, frozen=True):
+    """Times after which Kueue deletes workloads (`objectRetentionPolicies.workloads`).
+
+    Source: KEP-1618.
+
+    >>> WorkloadRetentionPolicy(after_finished="1h").after_finished
+    3600.0
+
+    Attributes:
+        after_finished: Time in seconds after which a finished workload is deleted (`afterFinished`); `None`, the
+            default, to keep finished workloads.
+        after_deactivated_by_kueue: Time in seconds after which a workload that Kueue deactivated, for example after too
+            many evictions, is deleted with its job (`afterDeactivatedByKueue`); `None`, the default, to keep such
+            workloads. Workloads that a user deactivated are kept.
+    """
+
+    after_finished: OptionalDurationField = default(None)
+    after_deactivated_by_kueue: OptionalDurationField = default(None)
+
+
 class ResourceTransformation(Value, frozen=True):
     """Conversion of a requested resource to other resources before quota is computed (`resources.transformations[]`).
 
@@ -295,6 +315,9 @@ class Configuration(Value, frozen=True, kw_only=True):
             `kueue-system`.
         feature_gates: Feature gates that differ from their defaults, by name (`featureGates`).
         multi_kueue: Settings for dispatching workloads to worker clusters (`multiKueue`).
+        object_retention_policies: Times after which a Scheduler deletes finished workloads and workloads that Kueue
+            deactivated (`objectRetentionPolicies.workloads`); `None`, the default, to keep all workloads. Simulations
+            keep all jobs, because no decision depends on deleted workloads.
         frameworks: Kinds of jobs that Kueue manages, such as `batch/job` (`integrations.frameworks`); `None`, the
             default, for all kinds. A Kueue installation without `integrations.frameworks` manages only `batch/job`.
         version: Release of Kueue whose decisions to reproduce, such as `v0.18`. Kueue's own configuration file has no
@@ -313,6 +336,7 @@ class Configuration(Value, frozen=True, kw_only=True):
     managed_jobs_namespace_selector: LabelSelector = MANAGED_NAMESPACES
     feature_gates: dict[str, bool] = field(default_factory=dict)
     multi_kueue: MultiKueueSettings = MultiKueueSettings()
+    object_retention_policies: WorkloadRetentionPolicy | None = None
     frameworks: tuple[str, ...] | None = None
     version: str = DEVELOPMENT
     rules_left_out: tuple[str, ...] = ()

@@ -61,7 +61,7 @@ MultiKueueOrchestratedPreemption -17
 MultiKueueRedoAdmissionOnEvictionInWorker +16 !18 x20
 MultiKueueRemoteSpecSync +18 | a Fleet dispatches only batch Jobs, which this gate does not affect
 MultiKueueWaitForWorkloadAdmitted +15 !18 x20
-ObjectRetentionPolicies +15 !17 x20 | finished objects remain until they are deleted
+ObjectRetentionPolicies +15 !17 x20
 PartialAdmission +15
 PodIntegrationValidateGroupOwner +18 | affects only the ownership of existing objects
 PrioritizePreemptorWorkloads -18

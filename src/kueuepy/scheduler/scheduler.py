@@ -304,6 +304,8 @@ class Scheduler(SchedulerQuestions):
     def advance(self, duration: Duration) -> None:
         """Advance the virtual time. Timeouts that expire take effect in the next `cycle` or `settle`.
 
+        A workload whose retention is over (`objectRetentionPolicies`) is also deleted by the next `cycle` or `settle`.
+
         Args:
             duration: The time to pass, as seconds or a string such as `"2h"`; at least 0.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
@@ -200,6 +201,14 @@ class Delete(OfWorkload, frozen=True):
         return (partial(state.engine.delete, found), *state.own_store().forgetting(self.workload))
 
 
+def _expiring(state: SchedulerState) -> list[Step]:
+    """Return the steps that delete the workloads whose retention is over."""
+    if not state.configuration.gates.get("ObjectRetentionPolicies", True):
+        return []
+    found = {number: state.engine.key(number) for number in state.engine.expired()}
+    return [step for number, key in found.items() for step in Delete(key).changing(state, number)]
+
+
 class SetCheck(OfWorkload, frozen=True):
     """Set the state of an admission check of a workload."""
 
@@ -284,6 +293,8 @@ class Cycle(Call, frozen=True):
         engine, decided = state.engine, state.decided
         # The steps run only in `commit`, which lets no signal come between the cycle and its decisions.
         run = executed((partial(engine.settle), partial(engine.decide, state.not_modelled)))
+        if state.configuration.object_retention_policies is not None:
+            run = chain(filterfalse(None, executed(_expiring(state))), run)  # without the removed values
         return (partial(decided.extend, run), partial(decided.__getitem__, -1))
 
     def cycles_of(self, results: Sequence[Any]) -> Sequence[engine_cycle.Cycle]:

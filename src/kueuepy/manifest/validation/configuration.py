@@ -25,6 +25,7 @@ _STRATEGIES = (
     ("LessThanOrEqualToFinalShare", "LessThanInitialShare"),
 )
 _WAIT = ("waitForPodsReady",)
+_RETENTION = ("objectRetentionPolicies", "workloads")
 _SELECTOR = ("managedJobsNamespaceSelector",)
 
 
@@ -43,6 +44,10 @@ def review_configuration(configuration: Configuration, review: Review, own_names
         _review_admission_fair_sharing(configuration.admission_fair_sharing, review)
     if configuration.wait_for_pods_ready is not None:
         _review_wait(configuration.wait_for_pods_ready, review)
+    if (kept := configuration.object_retention_policies) is not None:
+        for name, time in (("Finished", kept.after_finished), ("DeactivatedByKueue", kept.after_deactivated_by_kueue)):
+            if time is not None and time < 0:
+                review.problem((*_RETENTION, f"after{name}"), "is negative; it must be 0 or more")
     _review_resources(configuration.resources, review)
     review_mappings(configuration.resources.device_class_mappings, configuration.gates, review)
     _review_frameworks(configuration.frameworks or (), review)

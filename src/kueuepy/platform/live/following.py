@@ -61,6 +61,8 @@ class Follower:
         scheduler = Scheduler(Cluster.from_manifest(manifest, names=False), now=0, stopping=_UNTIL_RECORDED)
         # The follower retries pending workloads itself, at the times at which Kueue does.
         session_of(scheduler).engine.hold_retries(hold=True)
+        state = session_of(scheduler).state  # The recording contains the deletions.
+        state.configuration = replace(state.configuration, object_retention_policies=None)
         return cls(scheduler)
 
     def fork(self) -> "Follower":

@@ -15,7 +15,6 @@ LEFT_OUT = {
     "allocation of devices": "devices are counted but not allocated; an unsupported CEL function is an error",
     "concurrent admission, configurable preemption, effective quotas": "these settings are reported but have no effect",
     "pods and their failures": "the caller reports when the pods of a job are ready, failed or finished",
-    "retention of finished objects": "finished objects remain until they are deleted",
 }
 """The parts of Kueue that are not modelled, and what kueuepy does instead."""
 
