@@ -15,6 +15,7 @@ from kueuepy.sim import Provisioning
 pytestmark = pytest.mark.sanitizer
 SECOND = 10**9
 CHECKS = ("one", "two")
+JOB = [{"queue": "q", "submit": 0, "runtime": 1, "cpu": 1}]
 STARTS = st.integers(0, 2 * 10**18)
 SPANS = st.integers(1, 100 * SECOND)
 many = settings(max_examples=10 * settings().max_examples)
@@ -35,6 +36,7 @@ class Clock:
         )
         if config:
             cluster = kq.load([kq.dump(cluster), config])
+        self.cluster = cluster
         answers = {} if checked_by is None else {controller: checked_by}
         self.scheduler = Scheduler(cluster, now=0, checks=answers)
         self.engine = self.scheduler._engine
@@ -226,3 +228,9 @@ def test_a_failed_provisioning_is_retried_with_doubled_backoff_up_to_the_limit(s
     clock.reach(clock.engine.now + delay * SECOND)
     assert clock.is_true("Admitted") == (failures <= limit)
     assert clock.life.active == (failures <= limit)
+    # A simulation whose attempts all fail ends when the check is rejected.
+    with pytest.warns(UserWarning, match="had not finished"):
+        lost = kq.simulate(clock.cluster, JOB, delays=[kq.sim.CheckDelay(CHECKS[0], delay, fails=1.0)]).jobs
+    assert (lost["state"][0], lost["evictions"][0]) == ("Deactivated", limit + 1)
+    waits = sum(backoff(strategy, n) for n in range(1, limit + 1)) / SECOND
+    assert lost["end"][0] == pytest.approx(delay * (limit + 1) + waits, abs=1e-6)  # a delay takes at least 1 ns
