@@ -288,8 +288,7 @@ class Cycle(Call, frozen=True):
 
     def steps(self, state: SchedulerState) -> Sequence[Step]:
         """Run Kueue's controllers and one cycle, and keep the decisions for later explanations."""
-        if state.decided:
-            state.add_admissions()
+        state.add_admissions()
         engine, decided = state.engine, state.decided
         # The steps run only in `commit`, which lets no signal come between the cycle and its decisions.
         run = executed((partial(engine.settle), partial(engine.decide, state.not_modelled)))

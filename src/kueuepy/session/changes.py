@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copyreg
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -262,14 +261,13 @@ def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
 
 def _remarks(state: SchedulerState, submitted: Iterable[SubmittedWorkload]) -> Iterator[str]:
     """Yield a warning for each workload whose queue is missing, and for each unknown field of a job."""
-    queue_of = cache(state.cluster_queue_of)
     for one in submitted:
         if one.job is not None:
             findings = Findings(strict=False)
             review_fields(one.job, findings)
             yield from (f"{object_name(one.job)}: {note}" for note in findings.notes)
         workload = one.workload
-        missing = queue_of(f"{workload.namespace}/{workload.queue_name}")
+        missing = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
         if not workload.queue_name:
             yield f'Workload "{workload.key}": names no queue, and is never considered'
         elif isinstance(missing, str):
