@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "state/rebuild.h"
 
@@ -21,6 +22,7 @@ std::vector<NodeId> ActiveQueues(State& state) {
 
 void ChangeActivity(State& state, const std::vector<NodeId>& before) {
   state.stale = true;
+  std::vector<NodeId> changed;
   for (NodeId node : ActiveQueues(state)) {
     if (std::binary_search(before.begin(), before.end(), node)) continue;
     // Kueue writes the status of the queue. The event of the write deletes the queue's implicit cohort and
@@ -33,11 +35,12 @@ void ChangeActivity(State& state, const std::vector<NodeId>& before) {
       ++state.Queue(node).generation;
     }
     state.NotifyRetry(node);
-    MarkQueueDirty(state, node);
+    changed.push_back(node);
   }
   for (NodeId node : before) {
-    if (!state.forest().IsActive(node)) MarkQueueDirty(state, node);
+    if (!state.forest().IsActive(node)) changed.push_back(node);
   }
+  MarkQueuesDirty(state, changed);
 }
 
 void MarkLocalQueueDirty(State& state, LocalQueueId id) {
@@ -46,11 +49,15 @@ void MarkLocalQueueDirty(State& state, LocalQueueId id) {
   }
 }
 
-void MarkQueueDirty(State& state, NodeId node) {
+void MarkQueuesDirty(State& state, const std::vector<NodeId>& nodes) {
+  if (nodes.empty()) return;
+  IdVector<NodeId, char> marked(state.forest().size(), 0);
+  for (NodeId node : nodes) marked[node] = 1;
+  const auto is_one = [&](NodeId node) { return node != kNoId && marked[node] != 0; };
   for (WorkloadId id : state.Living()) {
     const Workload& workload = state.At(id);
-    const bool holds = workload.admission && workload.admission->cluster_queue == node;
-    if (holds || state.Local(workload.local_queue).cluster_queue == node) state.MarkDirty(id);
+    const bool holds = workload.admission && is_one(workload.admission->cluster_queue);
+    if (holds || is_one(std::as_const(state).Local(workload.local_queue).cluster_queue)) state.MarkDirty(id);
   }
 }
 

@@ -15,9 +15,9 @@ std::vector<NodeId> ActiveQueues(State& state);
 // before the change. Retries queues that became active, and schedules the workloads of queues whose activity
 // has changed for reconciliation.
 void ChangeActivity(State& state, const std::vector<NodeId>& before);
-// Schedule the workloads of a LocalQueue, or of a ClusterQueue, for reconciliation.
+// Schedule the workloads of a LocalQueue, or of ClusterQueues, for reconciliation.
 void MarkLocalQueueDirty(State& state, LocalQueueId id);
-void MarkQueueDirty(State& state, NodeId node);
+void MarkQueuesDirty(State& state, const std::vector<NodeId>& nodes);
 
 // Removes the deleted flavors, checks and topologies that are no longer in use. Mirrors the Reconcile methods
 // of pkg/controller/core/{resourceflavor,admissioncheck}_controller.go and

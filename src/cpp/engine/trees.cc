@@ -165,7 +165,7 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
     ChargeQuotaUsers(state, node);
   }
   state.NotifyRetry(node);
-  MarkQueueDirty(state, node);
+  MarkQueuesDirty(state, {node});
   RemoveUnused(state);
 }
 
@@ -176,8 +176,8 @@ void DeleteClusterQueue(State& state, const std::string& name) {
   if (!state.Queue(node).terminating && state.caches.terminating) state.caches.terminating->push_back(node);
   state.Queue(node).terminating = true;
   state.stale = true;
-  MarkQueueDirty(state, node);
   RemoveTerminated(state);
+  if (state.Queue(node).terminating) MarkQueuesDirty(state, {node});
 }
 
 bool RemoveTerminated(State& state) {
@@ -185,16 +185,19 @@ bool RemoveTerminated(State& state) {
   for (NodeId node : TerminatingQueues(state)) {
     if (state.Queue(node).terminating && state.Queue(node).workloads.empty()) gone.push_back(node);
   }
+  std::sort(gone.begin(), gone.end());
+  if (!gone.empty()) {
+    for (WorkloadId id : state.Living()) {
+      if (std::binary_search(gone.begin(), gone.end(), state.At(id).queued)) RemoveFromQueue(state, id);
+    }
+  }
   std::sort(gone.begin(), gone.end(),
             [&](NodeId a, NodeId b) { return state.forest().Name(a) < state.forest().Name(b); });
   for (NodeId node : gone) {
-    for (WorkloadId id : state.Living()) {
-      if (state.At(id).queued == node) RemoveFromQueue(state, id);
-    }
     Detach(state, node);
     state.Queue(node) = ClusterQueue();
-    MarkQueueDirty(state, node);
   }
+  MarkQueuesDirty(state, gone);
   RemoveUnused(state);
   return !gone.empty();
 }

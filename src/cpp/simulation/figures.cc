@@ -150,11 +150,13 @@ void Figures::CountTrees(const State& state) {
   }
   for (NodeId node : state.forest().Nodes()) {
     if (!state.forest().Exists(node)) continue;
+    const NodeId root = RootOf(state, node);
     for (FlavorResourceId fr : state.quota.FlavorResources()) {
-      const auto tree = tree_of_.find({RootOf(state, node), fr});
-      if (tree == tree_of_.end()) continue;
-      trees_[static_cast<size_t>(tree->second)].all +=
-          static_cast<double>(state.quota.limits().nominal(node, fr).value());
+      const int64_t nominal = state.quota.limits().nominal(node, fr).value();
+      if (nominal == 0) continue;  // Most Cohorts have no quota of their own.
+      const auto tree = tree_of_.find({root, fr});
+      if (tree != tree_of_.end())
+        trees_[static_cast<size_t>(tree->second)].all += static_cast<double>(nominal);
     }
   }
 }

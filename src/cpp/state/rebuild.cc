@@ -144,6 +144,32 @@ void RebuildActivity(State& state) {
   state.forest().RebuildHeights();
 }
 
+void BumpGrowingTrees(State& state) {
+  GrowingTrees trees(state);
+  for (NodeId node : state.added_queues) {
+    trees.Join(node);
+    trees.Increment(node);
+  }
+  std::set<NodeId> roots;
+  for (NodeId node : state.changed_nodes) roots.insert(trees.Root(node));
+  for (NodeId root : roots) trees.Increment(root);
+  for (NodeId node : state.forest().Nodes()) {
+    if (state.forest().IsClusterQueue(node) && state.forest().IsDeclared(node))
+      state.Queue(node).generation += trees.Increments(node);
+  }
+}
+
+// Fast path of BumpGrowingTrees(): all nodes are still in the trees of the last rebuild. Only the queues of
+// the changed trees are visited.
+void BumpKeptTrees(State& state) {
+  std::set<NodeId> roots;
+  for (NodeId node : state.changed_nodes) roots.insert(state.forest().Root(node));
+  roots.erase(kNoId);  // The root of a tree with a cycle.
+  for (NodeId root : roots) {
+    for (NodeId queue : state.forest().QueuesOfTree(root)) ++state.Queue(queue).generation;
+  }
+}
+
 }  // namespace
 
 void Rebuild(State& state) {
@@ -162,17 +188,10 @@ void Rebuild(State& state) {
 
 void BumpGenerations(State& state) {
   if (state.added_queues.empty() && state.changed_nodes.empty()) return;
-  GrowingTrees trees(state);
-  for (NodeId node : state.added_queues) {
-    trees.Join(node);
-    trees.Increment(node);
-  }
-  std::set<NodeId> roots;
-  for (NodeId node : state.changed_nodes) roots.insert(trees.Root(node));
-  for (NodeId root : roots) trees.Increment(root);
-  for (NodeId node : state.forest().Nodes()) {
-    if (state.forest().IsClusterQueue(node) && state.forest().IsDeclared(node))
-      state.Queue(node).generation += trees.Increments(node);
+  if (state.added_queues.empty() && !state.forest().IsStale()) {
+    BumpKeptTrees(state);
+  } else {
+    BumpGrowingTrees(state);
   }
   state.added_queues.clear();
   state.changed_nodes.clear();
@@ -203,7 +222,7 @@ Inactivity InactivityOf(const State& state, NodeId node) {
     }
   }
   if (!missing.empty()) causes.push_back({InactivityKind::kFlavorNotFound, missing});
-  AddChecks(state, queue, causes);
+  if (!queue.checks.empty()) AddChecks(state, queue, causes);
   for (const auto& [flavor, topology] : missing_topologies) {
     causes.push_back({InactivityKind::kTopologyNotFound, {topology, flavor}});
   }

@@ -162,7 +162,7 @@ class JobColumns(Columns):
             name: The name of the column.
             default: The default value.
         """
-        return self._columns[name] if name in self.names else np.full(len(self), default, np.int64)
+        return self._columns[name] if name in self.names else np.broadcast_to(np.int64(default), len(self))
 
     def assign(self, **columns: Any) -> Self:
         """Return a table with additional or replaced columns.

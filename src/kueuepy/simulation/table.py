@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 def loads(jobs: JobColumns) -> dict[str, NDArray[np.float64]]:
     """Return the load of each queue by resource; see `_loads`."""
-    queue = jobs["queue"]
-    found = [_loads(jobs, rows) for rows in Groups.by(queue.codes, len(queue.names)).parts()]
+    queue, span = jobs["queue"], jobs.span
+    found = [_loads(jobs, rows, span) for rows in Groups.by(queue.codes, len(queue.names)).parts()]
     return {name: np.array([own[name] for own in found]) for name in jobs.resources}
 
 
-def _loads(jobs: JobColumns, rows: NDArray[np.int64]) -> dict[str, float]:
+def _loads(jobs: JobColumns, rows: NDArray[np.int64], span: float) -> dict[str, float]:
     """Return the mean usage of some jobs by resource if no job waited: `sum(runtime * amount) / span`.
 
     It is at most the largest usage, which this mean exceeds if jobs run for longer than the log. CPU amounts are in
@@ -50,7 +50,7 @@ def _loads(jobs: JobColumns, rows: NDArray[np.int64]) -> dict[str, float]:
     pods, order = jobs.column("pods", 1)[rows], np.argsort(np.concatenate([submit, submit + runtime]), kind="stable")
     asked = {name: (jobs[name][rows] * pods).astype(float) for name in jobs.resources}
     # Jobs that are all submitted at once have no mean.
-    mean = {name: (runtime * size).sum() / SECOND / (jobs.span or np.inf) for name, size in asked.items()}
+    mean = {name: (runtime * size).sum() / SECOND / (span or np.inf) for name, size in asked.items()}
     most = {n: np.concatenate([size, -size])[order].cumsum().max(initial=0.0) for n, size in asked.items()}
     return {name: float(min(mean[name], most[name])) for name in asked}
 
@@ -189,7 +189,7 @@ def cluster_of(
         InvalidSpecError: `headroom` is negative or not finite, or an option is invalid.
     """
     jobs = jobs.exact()
-    queue, flavors = jobs["queue"], _flavors_of(jobs, flavor)
+    queue, flavors, span = jobs["queue"], _flavors_of(jobs, flavor), jobs.span
     used = {flavors.names[code]: code for code in np.unique(flavors.codes).tolist()} or {flavor: 0}
     # A single flavor needs no node label to tell it from others.
     alone = [*used] == [flavor]
@@ -198,7 +198,7 @@ def cluster_of(
         if len(rows):
             namespace, _, name = key.partition("/")
             own = {f: rows[flavors.codes[rows] == code] for f, code in used.items()}
-            quotas = {f: _quotas(jobs, mine, headroom) for f, mine in own.items() if len(mine)}
+            quotas = {f: _quotas(jobs, mine, headroom, span) for f, mine in own.items() if len(mine)}
             covered = dict.fromkeys(resource for amounts in quotas.values() for resource in amounts)
             whole = {f: {resource: amounts.get(resource, 0) for resource in covered} for f, amounts in quotas.items()}
             objects.append(ClusterQueue.of(name, whole, cohort_name=cohort, **fields))
@@ -218,13 +218,14 @@ def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
     return Categorical(np.where(column.codes < 0, names.index(other), column.codes).astype(np.int32), names)
 
 
-def _quotas(jobs: JobColumns, rows: NDArray[np.int64], headroom: float) -> dict[str, int]:
+def _quotas(jobs: JobColumns, rows: NDArray[np.int64], headroom: float, span: float) -> dict[str, int]:
     """Return the nominal quota for some jobs by resource, in displayed units (cores for CPU).
 
     Args:
         jobs: All jobs.
         rows: The rows of the jobs.
         headroom: The factor between mean load and nominal quota.
+        span: The span of all jobs.
 
     Raises:
         InvalidSpecError: The headroom is negative or not finite.
@@ -232,7 +233,7 @@ def _quotas(jobs: JobColumns, rows: NDArray[np.int64], headroom: float) -> dict[
     if not 0 <= headroom < math.inf:
         raise InvalidSpecError(f"cluster_of: headroom: {headroom!r:.99}; it must be 0 or more")
     found, pods = {}, jobs.column("pods", 1)[rows]
-    for resource, load in _loads(jobs, rows).items():
+    for resource, load in _loads(jobs, rows, span).items():
         size, asked = unit_of(resource), jobs[resource][rows] * pods
         # The largest job must fit, however low the mean load is; 9 digits hide errors of binary fractions.
         found[resource] = max(-(-int(asked.max()) // size), math.ceil(round(headroom * load / size, 9)))
