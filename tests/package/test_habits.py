@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
+from kueuepy.simulation.recorded import TABLES
+from kueuepy.tables import Columns
 
 pytest.importorskip("matplotlib").use("Agg")
 CLUSTER = kq.Cluster(
@@ -57,6 +59,29 @@ def test_jobs_return_from_every_frame(frame):
 
         assert again.names == jobs.names
         assert [str(row) for row in again.rows()] == [str(row) for row in jobs.rows()]
+
+
+@pytest.mark.parametrize("frame", ["to_pandas", "to_polars", "to_arrow"])
+def test_every_table_returns_from_every_frame(result, frame):
+    field = QUOTA.format("a")
+    tables = [
+        *(getattr(result, name) for name in TABLES),
+        *(result.queues, result.by("user"), JOBS.describe(CLUSTER), many().workloads, many().usage, many().shares),
+        kq.compare({"one": CLUSTER, "two": CLUSTER}, JOBS),
+        kq.sweep(CLUSTER, JOBS, {field: [1, 2]}),
+        kq.plan(CLUSTER, JOBS, "wait_p95 <= 10m", vary=field, low=1, high=3),
+    ]
+    for table in tables:
+        given = table if isinstance(table, Columns) else table.to_table()
+        again = Columns.from_frame(getattr(table, frame)())
+
+        assert again.names == given.names
+        assert [str(row) for row in again.rows()] == [str(row) for row in given.rows()]
+
+
+def test_what_is_no_table_is_refused():
+    with pytest.raises(kq.errors.InvalidSpecError, match="3 is not a table; it must be a DataFrame or an Arrow table"):
+        Columns.from_frame(3)
 
 
 def test_objects_are_shown_without_defaults():

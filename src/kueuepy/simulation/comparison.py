@@ -13,7 +13,7 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, counted, spelled_out, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
-from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
+from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.look.plot import axes_of, draw
 from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text, titled
@@ -25,7 +25,8 @@ from kueuepy.simulation.pages.words import AFTER_LAST
 from kueuepy.simulation.pictures.catalogue import data_alike, drawn_beside, in_order
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.tables.columns import Columns, joined
+from kueuepy.simulation.values import row_columns
+from kueuepy.tables.columns import Columns, Framed, joined, table_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,7 +48,7 @@ _TWO = 2
 
 
 @checked_methods
-class Comparison:
+class Comparison(Framed):
     """The results of simulating the same jobs under several policies.
 
     `changes`, `decisions` and `most_delayed` compare individual jobs between the first policy and the last policy.
@@ -199,18 +200,16 @@ class Comparison:
                 if outcome is not None:
                     yield queue, policy, outcome
 
-    def to_pandas(self) -> Any:
-        """Return a DataFrame with one row for each ClusterQueue and policy.
-
-        Raises:
-            UnsupportedError: pandas is not installed.
-        """
-        rows = [
-            {"cluster_queue": queue, "policy": policy, **msgspec.to_builtins(outcome)}
-            for queue, policy, outcome in self._outcomes()
-        ]
-        names = rows[0] if rows else ()
-        return Columns({name: [row[name] for row in rows] for name in names}).to_pandas()
+    def to_table(self) -> Columns:
+        """Return one row for each ClusterQueue and policy; `usage f/cpu` is the usage of a flavor's resource."""
+        rows = []
+        for queue, policy, outcome in self._outcomes():
+            rows.append({"cluster_queue": queue, "policy": policy, **msgspec.to_builtins(outcome)})
+            for name in ("usage", "mean_usage"):
+                used = rows[-1].pop(name).items()
+                rows[-1] |= {f"{name} {pair}": value / unit_of(pair) for pair, value in used}
+        columns = row_columns(rows)
+        return table_of(tuple(columns), zip(*columns.values(), strict=True))
 
     @spelled_out(PictureOptions)
     def picture(self, name: PictureName = "shares", **options: Unpack[PictureOptions]) -> Picture:
@@ -288,8 +287,6 @@ class Comparison:
         best, advice = words.recommended(self.results)
         texts = [*words.of_results(self.results), advice, *words.problem(self[best]).lines(best)]
         return [Sheet(("Result",), [(text,) for text in texts])]
-
-    _repr_html_ = repr_html
 
 
 @checked

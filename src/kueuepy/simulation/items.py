@@ -18,9 +18,9 @@ from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row, repeated, with_defaults
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.shapes import KnownShapes
-from kueuepy.simulation.values import frame_columns, row_columns
+from kueuepy.simulation.values import row_columns
 from kueuepy.sources import readers
-from kueuepy.tables.columns import Categorical, categorical, concatenated
+from kueuepy.tables.columns import Categorical, categorical, concatenated, frame_columns
 
 if TYPE_CHECKING:
     from kueuepy.manifest import Item, Manifest

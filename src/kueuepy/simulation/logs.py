@@ -22,8 +22,8 @@ from kueuepy.simulation.columns import by_name, expect_columns, is_known, misspe
 from kueuepy.simulation.grouped import Floats, Ints
 from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.recorded import read_parquet
-from kueuepy.simulation.values import frame_columns, row_columns
-from kueuepy.tables import Categorical
+from kueuepy.simulation.values import row_columns
+from kueuepy.tables.columns import Categorical, frame_columns
 from kueuepy.tables.kinds import SPAN, TIME, parse_timestamp, shown, whole
 
 ROW = "kueuepy:row"

@@ -15,9 +15,9 @@ from kueuepy.engine.totals import Totals
 from kueuepy.errors import InvalidSpecError, StateError, checked_methods, counted, first_of, imported
 from kueuepy.files import write_files
 from kueuepy.look.numbers import duration
-from kueuepy.simulation.columns import SPANS, name_of, public_given
+from kueuepy.simulation.columns import SPANS, Note, name_of, public_given
 from kueuepy.simulation.grouped import resample
-from kueuepy.tables.columns import Amounts, Categorical, Columns, from_arrow
+from kueuepy.tables.columns import Amounts, Categorical, Columns, stored_columns
 
 if TYPE_CHECKING:
     import os
@@ -213,7 +213,7 @@ class Recorded:
         self.jobs, self.runs, self.decisions, self.usage, *others = (tables[name] for name in TABLES)
         self.consumed, self.cycles, self.idle, self.blocked = others
         self.totals, self.loops = totals, loops
-        self.notes: tuple[tuple[str, int], ...] = tuple((what, rows) for what, rows in facts["notes"])
+        self.notes: tuple[Note, ...] = tuple(facts["notes"])
         self.seconds: float = facts["seconds"]
         self.warmup: float = facts["warmup"]
         self.settings: Settings | dict[str, Any] = facts["settings"]
@@ -221,8 +221,9 @@ class Recorded:
         self.weights: dict[str, float] = facts["weights"]
         self.trees: dict[str, str] = facts["trees"]
         self.policy: str = facts.get("policy", "")
-        # The arguments of the command that named the cluster and the jobs, for the commands that advice names.
-        self.source: str | None = ""
+        # The arguments of the command that named the cluster and the jobs, for the commands that advice names; empty in
+        # Python. Such commands need jobs with times.
+        self.source, self.has_times = "", True
         self.not_modelled: tuple[str, ...] = tuple(facts.get("not_modelled", ()))
         self._waiting = facts.get("waiting", ())
         # A result keeps its simulation to repeat it; files and pickles do not hold one.
@@ -343,7 +344,7 @@ class FleetFacts(TypedDict):
 class _FactsOfAll(TypedDict):
     seconds: float
     warmup: float
-    notes: list[tuple[str, int]]
+    notes: list[list[str | int]]
     settings: dict[str, Any]
     stats: dict[str, int]
     weights: dict[str, float]
@@ -490,15 +491,7 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
         InvalidSpecError: The file cannot be read.
         UnsupportedError: pyarrow is not installed.
     """
-    table = read_parquet(path).combine_chunks()
-    return {name: _stored_column(table.column(name)) for name in table.column_names}
-
-
-def _stored_column(column: Any) -> Any:
-    if not str(column.type).startswith("dictionary"):
-        found = column.to_numpy()
-        return found.astype(object) if found.dtype.kind in "OUT" else found
-    return from_arrow(column)
+    return stored_columns(read_parquet(path))
 
 
 def fingerprint_of(tables: Mapping[str, Columns]) -> str:

@@ -22,8 +22,7 @@ from kueuepy.simulation.grouped import Groups, sums
 from kueuepy.simulation.items import of_observed
 from kueuepy.simulation.logs import LogOptions, is_log, read
 from kueuepy.simulation.recorded import write_jobs
-from kueuepy.simulation.values import frame_columns
-from kueuepy.tables.columns import Categorical, Columns, categorical, exact, unit_of
+from kueuepy.tables.columns import Categorical, Columns, categorical, exact, frame_columns, unit_of
 
 if TYPE_CHECKING:
     import os

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError, briefly, imported
+from kueuepy.errors import InvalidSpecError, briefly
 from kueuepy.simulation.grouped import Flags, Floats, Ints
-from kueuepy.tables.columns import Categorical, Columns, concatenated, from_arrow
+from kueuepy.tables.columns import Categorical, concatenated, from_arrow
 from kueuepy.tables.kinds import (
     Kind,
     as_number,
@@ -108,39 +108,6 @@ def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Convert rows to columns; a value is `None` if the row does not contain it."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
-
-
-def frame_columns(frame: Any) -> dict[str, Any]:
-    """Return the columns of a table: a DataFrame of a library that narwhals reads, or an object with an Arrow stream.
-
-    Raises:
-        InvalidSpecError: The object is not a table, or two columns have the same name.
-        UnsupportedError: The object only has an Arrow stream, and pyarrow is not installed.
-    """
-    import narwhals.stable.v2 as nw  # noqa: PLC0415 - slow, see above
-    from narwhals.exceptions import DuplicateError  # noqa: PLC0415
-
-    if isinstance(frame, Columns):
-        return {name: frame[name] for name in frame.names}
-    try:
-        found = nw.from_native(frame, pass_through=True)
-        if isinstance(found, nw.LazyFrame):
-            found = found.collect()
-        # narwhals returns a table that it does not know unchanged.
-        elif found is frame and hasattr(frame, "__arrow_c_stream__") and not isinstance(frame, type):
-            imported("pyarrow", "Arrow tables")
-            found = nw.from_arrow(frame, backend="pyarrow")
-        if not isinstance(found, nw.DataFrame):
-            raise InvalidSpecError(f"jobs: {briefly(frame)} is not a table; it must be a DataFrame or an Arrow table")
-        columns = {str(column.name): column for column in found.iter_columns()}
-        names = list(map(str, found.columns))
-    # Some libraries raise for a repeated name, others keep one of the columns; the count below finds both.
-    except DuplicateError:
-        names, columns = list(map(str, getattr(frame, "column_names", getattr(frame, "columns", ())))), {}
-    if len(columns) < len(names):
-        twice = next(name for index, name in enumerate(names) if name in names[:index])
-        raise InvalidSpecError(f'jobs: column "{twice}" is there twice; each must have its own name')
-    return {name: column.to_native() for name, column in columns.items()}
 
 
 def _of_arrow(column: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Quantity, arrow_stream
-from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods, counted, imported, suggestion
+from kueuepy.errors import InvalidSpecError, NotFoundError, briefly, checked_methods, counted, imported, suggestion
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 
 if TYPE_CHECKING:
@@ -213,6 +213,19 @@ class Columns:
             name: Texts(one) if type(one) is list else one for name, one in columns.items()
         }
 
+    @classmethod
+    def from_frame(cls, frame: Any) -> Columns:
+        """Return a table with the columns of a table of pandas, polars, pyarrow or another library that narwhals reads.
+
+        The results of `to_pandas`, `to_polars` and `to_arrow` of every table are read back with the same rows, in the
+        units of the public table.
+
+        Raises:
+            InvalidSpecError: The object is not a table, or two columns have the same name.
+            UnsupportedError: pyarrow is not installed.
+        """
+        return Columns(stored_columns(imported("pyarrow", "table").table(frame_columns(frame))))
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
@@ -411,12 +424,8 @@ def _chosen(column: Column, rows: NDArray[np.intp]) -> Column:
 
 def _for_pandas(pandas: Any, column: Column) -> Any:
     if isinstance(column, Categorical):
-        names = dict.fromkeys(column.names)
-        # pandas refuses categories that occur twice.
-        if len(names) == len(column.names):
-            return pandas.Categorical.from_codes(column.codes, categories=list(names))
-        # Reading the texts again gives equal names one code.
-        return pandas.Categorical(column.tolist(), categories=list(names))
+        coded = concatenated([column])  # pandas refuses categories that occur twice
+        return pandas.Categorical.from_codes(coded.codes, categories=list(coded.names))
     return column
 
 
@@ -429,6 +438,51 @@ def _for_stream(column: Column) -> Any:
     if column.dtype.kind in "mM":
         return column.astype(f"{column.dtype.kind}8[ns]")
     return column
+
+
+def frame_columns(frame: Any) -> dict[str, Any]:
+    """Return the columns of a table: a DataFrame of a library that narwhals reads, or an object with an Arrow stream.
+
+    Raises:
+        InvalidSpecError: The object is not a table, or two columns have the same name.
+        UnsupportedError: The object only has an Arrow stream, and pyarrow is not installed.
+    """
+    import narwhals.stable.v2 as nw  # noqa: PLC0415 - slow
+    from narwhals.exceptions import DuplicateError  # noqa: PLC0415
+
+    if isinstance(frame, Columns):
+        return {name: frame[name] for name in frame.names}
+    try:
+        found = nw.from_native(frame, pass_through=True)
+        if isinstance(found, nw.LazyFrame):
+            found = found.collect()
+        # narwhals returns a table that it does not know unchanged.
+        elif found is frame and hasattr(frame, "__arrow_c_stream__") and not isinstance(frame, type):
+            imported("pyarrow", "Arrow tables")
+            found = nw.from_arrow(frame, backend="pyarrow")
+        if not isinstance(found, nw.DataFrame):
+            raise InvalidSpecError(f"table: {briefly(frame)} is not a table; it must be a DataFrame or an Arrow table")
+        columns = {str(column.name): column for column in found.iter_columns()}
+        names = list(map(str, found.columns))
+    # Some libraries raise for a repeated name, others keep one of the columns; the count below finds both.
+    except DuplicateError:
+        names, columns = list(map(str, getattr(frame, "column_names", getattr(frame, "columns", ())))), {}
+    if len(columns) < len(names):
+        twice = next(name for index, name in enumerate(names) if name in names[:index])
+        raise InvalidSpecError(f'table: column "{twice}" is there twice; each must have its own name')
+    return {name: column.to_native() for name, column in columns.items()}
+
+
+def stored_columns(table: Any) -> dict[str, Column]:
+    """Return the columns of a pyarrow table; a column of names has the same codes."""
+    return {name: _stored_column(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+
+
+def _stored_column(column: Any) -> Any:
+    if not str(column.type).startswith("dictionary"):
+        found = column.to_numpy()
+        return found.astype(object) if found.dtype.kind in "OUT" else found
+    return from_arrow(column)
 
 
 class Framed:
@@ -503,8 +557,5 @@ def joined(tables: Mapping[str, Columns], key: str) -> Columns:
     columns: dict[str, Any] = {key: categorical(names)}
     for name in first.names:
         parts = [table[name] for table in tables.values()]
-        if hasattr(parts[0], "codes"):
-            columns[name] = categorical([text for part in parts for text in part])
-        else:
-            columns[name] = np.concatenate(parts)
+        columns[name] = (concatenated if hasattr(parts[0], "codes") else np.concatenate)(parts)
     return Columns(columns)
