@@ -47,7 +47,6 @@ _STATUS = (
     (StateError, 409),
     (KueueError, 422),
     (ValueError, 400),
-    (RecursionError, 400),
 )
 _LARGEST = 3 * 1024 * 1024  # largest body in bytes, as in Kubernetes' API server
 _MOST = 500  # jobs per request; a request is atomic, and all other requests wait for it
@@ -351,9 +350,7 @@ async def _json(request: Request) -> Any:
     """Return the body of a request, parsed as standard JSON.
 
     Raises:
-        HTTPException: The body is too large, or its content type is not JSON.
-        ValueError: The body is not valid JSON.
-        RecursionError: The body is nested too deeply.
+        HTTPException: The body is too large, its content type is not JSON, or it is not valid JSON.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -363,7 +360,10 @@ async def _json(request: Request) -> Any:
         body += part
         if len(body) > _LARGEST:
             raise HTTPException(413, f"body: is larger than {_LARGEST} bytes")
-    return json.loads(body, parse_constant=_number, parse_float=_number)
+    try:
+        return json.loads(body, parse_constant=_number, parse_float=_number)
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, f"body: is not valid JSON: {error}") from None
 
 
 def _number(text: str) -> float:

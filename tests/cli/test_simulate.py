@@ -172,10 +172,12 @@ def test_two_results_are_compared(week, kueuepy, tmp_path):
     assert figures["stats"]["finished"] == 993
 
 
-def test_a_report_of_an_invalid_result_is_an_error(kueuepy, tmp_path):
-    ran = kueuepy("report", tmp_path, "-o", tmp_path / "x.html")
+@pytest.mark.parametrize("source", [".", "file.yaml"])
+def test_a_report_of_what_is_no_result_says_what_it_reads(kueuepy, tmp_path, source):
+    (tmp_path / "file.yaml").write_text("")
+    ran = kueuepy("report", tmp_path / source, "-o", tmp_path / "x.html")
     assert ran.code == 1
-    assert "result.json" in ran.err
+    assert "has no result.json; it must be a directory of Result.save or simulate --out" in ran.err
 
 
 def test_the_output_begins_with_the_result_in_words_and_lists_queues_like_charts(kueuepy):

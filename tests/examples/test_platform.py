@@ -159,9 +159,12 @@ def test_invalid_requests_get_an_error(tmp_path):
             ("GET", f"{page}?limit=-1", None, "limit: is -1; it must be a whole number, 0 or more"),
             ("GET", f"{page}?limits=1", None, "limits: is not a parameter; known are limit, offset"),
             ("POST", "/jobs", b"[]", "body: is an empty list; it must have at least one job"),
-            ("POST", "/jobs", b'{"cpu": 1e400}', "1e400 is not a number of JSON, or too large"),
+            ("POST", "/jobs", b'{"cpu": 1e400}', "body: is not valid JSON: 1e400 is not a number of JSON"),
+            ("POST", "/jobs", b'{"cpu": 1,}', "body: is not valid JSON: "),
+            ("POST", "/jobs", b"\xff", "body: is not valid JSON: "),
         ):
             assert call(method, path, body)[1]["error"].startswith(error)
+        assert "line 1 column 11" in call("POST", "/jobs", b'{"cpu": 1,}')[1]["error"]
         for method, path, body, status in (
             ("GET", "/workloads/lab/nobody", None, 404),
             ("GET", "/clusterqueues/nowhere/pendingworkloads", None, 404),

@@ -74,7 +74,7 @@ WRONG = {
     "set_check name": (lambda s: s.set_check("a", None, "Ready"), "set_check: check: is null; it must be a string"),
     "set_check updates": (
         lambda s: s.set_check("a", "x", "Ready", pod_set_updates=5),
-        "set_check: pod_set_updates: is 5; it must be Iterable[Mapping[str, Any]]",
+        "set_check: pod_set_updates: is 5; it must be list of dict",
     ),
     "set_check selector": (
         lambda s: s.set_check("a", "x", "Ready", pod_set_updates=[{"name": "main", "nodeSelector": 5}]),

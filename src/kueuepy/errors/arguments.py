@@ -35,6 +35,9 @@ F = TypeVar("F", bound="Callable[..., Any]")
 _checking: set[Callable[..., Any]] = set()
 # Since Python 3.13, Python suggests a name itself.
 _UNKNOWN = re.compile(r"(.* unexpected keyword argument '(\w+)')(?:\. Did you mean '\w+'\?)?")
+# Names of types that only annotations use.
+_WORDS = {"PathLike": "path", "IO": "open file", "Callable": "function", "NoneType": "None", "Mapping": "dict"}
+_WORDS |= dict.fromkeys(("Iterable", "Iterator", "Sequence", "Collection", "tuple", "frozenset"), "list")
 _MOST = 100  # maximum number of checked elements, and of characters of a shown value
 
 
@@ -105,9 +108,20 @@ def _expect(values: Iterable[Any], hint: Any, names: _Names, where: str, error: 
     for value in values:
         # No argument causes a lack of memory.
         if not isinstance(error, MemoryError) and not fits(value, hint, names):
-            # As in the source: an annotation that is evaluated has the full names of modules.
-            wanted = re.sub(r"(?:\w+\.)+(?=\w)", "", inspect.formatannotation(hint).strip("'"))
-            raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be {wanted}") from error
+            raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be {_in_words(hint, names)}") from error
+
+
+def _in_words(hint: Any, names: _Names) -> str:
+    """Return what an annotation accepts; long types are named without the types of their elements."""
+    hint = _evaluated(hint, names)
+    origin, parts = get_origin(hint) or hint, [part for part in get_args(hint) if part is not ...]
+    if origin in (Union, types.UnionType, Literal):
+        several = dict.fromkeys(repr(part) if origin is Literal else _in_words(part, names) for part in parts)
+        return " or ".join(several).replace(" or ", ", ", max(len(several) - 2, 0))
+    name = getattr(origin, "__name__", str(origin))
+    name = _WORDS.get(name, name)
+    of = _in_words(parts[-1], names) if name in ("list", "dict", "set") and parts else "Any"
+    return name if of == "Any" or " or " in of else f"{name} of {of}"
 
 
 def checks_itself(function: F) -> F:

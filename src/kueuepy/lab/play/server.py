@@ -43,7 +43,7 @@ class Server(LoopbackServer):
                 return None
             question = question_of(request.body)
             if question is None:
-                return Answer("text/plain", b"", status=HTTPStatus.BAD_REQUEST)
+                return Answer("text/plain", b'body: must be JSON such as {"values": {}}', status=HTTPStatus.BAD_REQUEST)
             # The playground continues one simulation, which two requests must not share.
             with one_at_a_time:
                 found = playground.reply(question)
