@@ -37,6 +37,20 @@ def test_it_prints_json(kueuepy, arguments):
     assert {"workload", "classical", "fair-sharing"} == set(found["changes"][0])
 
 
+def test_a_log_of_another_form_is_read_as_by_the_other_commands(kueuepy, seeds, tmp_path):
+    log = tmp_path / "log.data"
+    log.write_text("team,submit,runtime,cpu\n" + "".join(f"team-a-queue,{n},60,1\n" for n in range(9)))
+    same = seeds / "003" / "classical.yaml"
+    options = ("--jobs", log, "--format", "csv", "--map", "queue=team", "--window", "0:4")
+    files = ("--with", seeds / "003" / "two-queues.yaml")
+
+    assert kueuepy("compare", same, same, *files, *options, "--json").json["jobs"] == 4
+    assert kueuepy("simulate", same, files[1], *options, "--json").json["jobs"] == 4
+    assert kueuepy("upgrade", same, files[1], *options, "--from", "v0.17", "--to", "v0.18").code == 0
+    step = next(line for line in kueuepy("compare", same, same, *files, *options).out.splitlines() if "plan" in line)
+    assert "--format csv --window 0:4 --map queue=team" in step
+
+
 def test_differing_decisions_are_listed_on_request(kueuepy, arguments):
     assert "decisions differ" not in kueuepy(*arguments).out
     told = kueuepy(*arguments, "--decisions").out

@@ -114,8 +114,8 @@ def test_sacct_is_a_log(tmp_path):
     ]
     assert jobs.notes == (("steps of jobs; left out", 1), ("ended before it started; left out (first: sacct.txt:5)", 1))
     with rows_of(str(path)) as rows:
-        # The queue comes from the account.
-        assert f"{path}: user, state: are ignored here" in rows.notes
+        # Nobody expects an effect of the user and the state.
+        assert rows.notes == tuple(f"{path}: 1 row: {what}" for what, _ in jobs.notes)
 
 
 def test_sacct_names_the_missing_field(tmp_path):

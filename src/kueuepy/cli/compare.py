@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from kueuepy._core import Quantity
-from kueuepy.cli.describe import jobs_of, rows_table, tables_in
+from kueuepy.cli.describe import jobs_of, rows_table
 from kueuepy.cli.logs import Log
-from kueuepy.cli.options import Censored, Positive, Reading, paths
+from kueuepy.cli.options import Positive, Reading, paths, tables_in
 from kueuepy.cli.output import announce, as_data, counting, print_answer, print_json, say
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import OLDEST, is_early
@@ -32,7 +32,7 @@ def compare(
     with_: tuple[str, ...] = (),
     decisions: bool = False,
     picture: str | None = None,
-    censored: Censored | None = None,
+    log: Log,
     threads: Positive | None = None,
     exit_code: bool = False,
     reading: Reading,
@@ -60,15 +60,15 @@ def compare(
     """
     if picture is not None:
         expect_svg(picture)
-    log = Log(censored=censored)
     clusters = [reading.cluster([name, *with_]) for name in (before, after)]
     names = (Path(before).stem, Path(after).stem)
-    with jobs_of(jobs, complete=log.complete) as items, counting("jobs done") as show:
+    with jobs_of(jobs, log=log) as items, counting("jobs done") as show:
         found = compare_policies(clusters[0], clusters[1], items, names=names, threads=threads, progress=show)
-    # Other commands need one log with its times.
-    timed = len(jobs) == 1 and found.before.kpis.finished and found.before.jobs["submit"].any()
+    has_times = bool(found.before.kpis.finished and found.before.jobs["submit"].any())
+    # Other commands read several files of jobs as FILE arguments.
+    more, log_file = ([], jobs[0]) if len(jobs) == 1 else (jobs, None)
     for name, run in zip((before, after), found.results.values(), strict=True):
-        run.source = log.source([name, *with_], jobs[0], reading) if timed else None
+        run.source, run.has_times = log.source([name, *with_, *more], log_file, reading), has_times
     if picture is not None:
         found.picture("shares").save(picture)
     code = print_answer(found, _comparison_data(found), json=json, is_negative=exit_code and bool(found.changes))
@@ -118,7 +118,7 @@ def upgrade(
     jobs: tuple[str, ...] = (),
     from_: str,
     to: str,
-    censored: Censored | None = None,
+    log: Log,
     rows: Positive = 40,
     exit_code: bool = False,
     lenient: bool = False,
@@ -142,13 +142,12 @@ def upgrade(
     objects = [name for name in files if name not in tables]
     is_strict = not (lenient or any(map(is_live, objects)))
     manifest = load(opened(paths(objects)), strict=is_strict, version=_profile(from_))
-    log = Log(censored=censored)
     given = None if jobs or tables else log.of_files(objects)
     if given is not None:
         manifest = msgspec.structs.replace(manifest, workloads=(), jobs=())
     cluster = Cluster.from_manifest(manifest, names=False)
     read = reading_changes(manifest, objects, from_, to, lenient=not is_strict)
-    with jobs_of(jobs or tables, complete=log.complete) as items, counting("jobs done") as show:
+    with jobs_of(jobs or tables, log=log) as items, counting("jobs done") as show:
         found = compare_versions(cluster, items if given is None else [given], from_, to, progress=show)
     announce(text for result in found.comparison.results.values() for text in result.not_modelled)
     if json:

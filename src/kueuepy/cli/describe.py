@@ -5,15 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kueuepy.cli.options import Reading, Start, paths
+from kueuepy.cli.options import Reading, Start, paths, tables_in
 from kueuepy.cli.output import announce, as_data, progress, say, say_notes, table
 from kueuepy.cluster import Cluster
 from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, counted, suggestion
-from kueuepy.files import is_directory, is_file
 from kueuepy.manifest import Manifest, ReadJob, is_live, live_parts, object_name, opened
 from kueuepy.objects import Workload
 from kueuepy.platform.importer import Import, import_cluster, import_manifest
@@ -21,9 +19,9 @@ from kueuepy.platform.importer.importing import has_state
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.saved import is_saved
 from kueuepy.session.session import session_of
-from kueuepy.simulation.logs import TABLE_SUFFIXES, is_log
 
 if TYPE_CHECKING:
+    from kueuepy.cli.logs import Log
     from kueuepy.cli.rows import Rows
 
 # The number of objects that could not be imported which are listed.
@@ -32,8 +30,6 @@ _PROBLEMS = 5
 _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 # The kind in a note about an object.
 _KIND = re.compile(r': (\w+) "')
-# Files with these names contain jobs.
-_TABLES = tuple(f".{suffix}{zipped}" for suffix in TABLE_SUFFIXES for zipped in ("", ".gz"))
 _DEFAULT = Start()
 
 
@@ -131,14 +127,6 @@ def _rows_of(name: str, namespace: str, **around: Any) -> AbstractContextManager
     return rows_of(name, namespace=namespace, **around)
 
 
-def tables_in(name: str) -> list[str]:
-    """Return the tables and logs that a name on the command line refers to: a file, or all files below a directory."""
-    if name == "-" or is_live(name) or not is_directory(name):
-        return [name] if name.endswith(_TABLES) or (is_file(name) and is_log(name)) else []
-    found = {path for suffix in _TABLES for path in Path(name).rglob(f"*{suffix}") if path.is_file()}
-    return sorted(map(str, found))
-
-
 def _import(
     given: list[str], states: list[str], version: str | None
 ) -> tuple[Scheduler, list[str], list[tuple[str, str]]]:
@@ -195,13 +183,13 @@ def _load(states: list[str], manifest: Manifest) -> Scheduler:
 
 
 @contextmanager
-def jobs_of(names: Iterable[str], *, namespace: str = "default", **reading: Any) -> Iterator[list[Any]]:
+def jobs_of(names: Iterable[str], *, namespace: str = "default", log: "Log | None" = None) -> Iterator[list[Any]]:
     """Read jobs and Workloads from files; errors raised inside the context name file and line.
 
     Args:
         names: The files.
         namespace: The namespace of queues without one.
-        reading: Further arguments of `rows_of`, for tables and logs.
+        log: As for `rows_of`.
 
     Raises:
         KueueError: A file cannot be read or is not valid, or the error was raised inside the context.
@@ -209,11 +197,11 @@ def jobs_of(names: Iterable[str], *, namespace: str = "default", **reading: Any)
     with ExitStack() as placed_all:
         items: list[Any] = []
         for name in names:
-            tables = tables_in(name)
+            tables = tables_in(name) if log is None or log.format_ == "auto" else [name]
             for table_name in tables:
-                rows = placed_all.enter_context(_rows_of(table_name, namespace, **reading))
+                rows = placed_all.enter_context(_rows_of(table_name, namespace, log=log))
                 say_notes(rows.notes)
-                items += [rows.table] if reading else rows
+                items += [rows.table] if log is not None else rows
             if name not in tables:
                 manifest = Reading().manifest([name], namespace)
                 items += [*manifest.jobs, *manifest.workloads]

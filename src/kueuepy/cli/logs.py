@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from kueuepy.cli.describe import tables_in
-from kueuepy.cli.options import Censored, Reading
+from kueuepy.cli.options import Censored, Reading, tables_in
 from kueuepy.cli.output import UsageError, print_json, progress, say, table
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, counted, shown
@@ -39,25 +38,20 @@ class Log(msgspec.Struct, frozen=True):
         Raises:
             InvalidSpecError: Some jobs had not finished, and `censored` is not set.
         """
-        found = self.complete(self.recorded(*paths), *paths, option=option, is_choice=is_choice)
-        if self.window is not None:
-            first, _, last = self.window.partition(":")
-            found = found.window(first or 0, last or None)
-        return found
+        return self.chosen(self.recorded(*paths), *paths, option=option, is_choice=is_choice)
 
-    def complete(self, found: Jobs, *paths: str, option: str = "--censored", is_choice: bool = True) -> Jobs:
-        """Return the jobs with full runtimes; see `read`."""
+    def chosen(self, found: Jobs, *paths: str, option: str = "--censored", is_choice: bool = True) -> Jobs:
+        """Return the jobs of the time window, with full runtimes; see `read`."""
         censored = self.censored
         left = int(censored_rows(found.exact()).sum())
         if left and censored is None and not is_choice:
             if left == len(found):
                 say(f"note: {counted(left, 'job')} had not finished, and none had: they never end", stderr=True)
-                return found.assign(runtime=math.inf, censored=False)
-            censored = "exponential"
-            say(
-                f"note: {counted(left, 'job')} had not finished: remaining runtimes are drawn; see {option}",
-                stderr=True,
-            )
+                found, left = found.assign(runtime=math.inf, censored=False), 0
+            else:
+                told = f"note: {counted(left, 'job')} had not finished: remaining runtimes are drawn; see {option}"
+                say(told, stderr=True)
+                censored = "exponential"
         if censored is not None:
             found = found.complete(censored)
         elif left:
@@ -65,6 +59,9 @@ class Log(msgspec.Struct, frozen=True):
                 f"{', '.join(paths)}: {counted(left, 'job')} had not finished, so the runtime is only a lower bound; "
                 f"{option} must be drop or exponential"
             )
+        if self.window is not None:
+            first, _, last = self.window.partition(":")
+            found = found.window(first or 0, last or None)
         return found
 
     def given(self, files: list[str], jobs: str | None, reading: Reading) -> tuple[Cluster, Jobs]:
@@ -108,9 +105,14 @@ class Log(msgspec.Struct, frozen=True):
             raise UsageError(f"--jobs: is required, because {', '.join(files)} contains no job")
         return found
 
+    @property
+    def columns(self) -> dict[str, str] | None:
+        """The names of columns in the file, as `Jobs.read` accepts them."""
+        return dict(pair("--map", given) for given in self.map_) or None
+
     def recorded(self, *paths: str) -> Jobs:
         """Read all jobs, with the runtimes so far of jobs that had not finished."""
-        columns = dict(pair("--map", given) for given in self.map_)
+        columns = self.columns
         with progress(f"reading {', '.join(paths)}"):
             # The log of a recording also has the Workloads that no longer exist.
             if all(is_recording(name) or name in tables_in(name) for name in paths) or self.format_ != "auto":
@@ -124,9 +126,9 @@ class Log(msgspec.Struct, frozen=True):
             source = list(paths) if is_dump and len(ran) == len(manifest.workloads) else ran
             return Jobs.from_workloads(source) if is_dump else Jobs.from_manifests(manifest)
 
-    def _table(self, path: str, columns: dict[str, str]) -> Jobs:
+    def _table(self, path: str, columns: dict[str, str] | None) -> Jobs:
         try:
-            return Jobs.read(path, self.format_, columns or None)
+            return Jobs.read(path, self.format_, columns)
         except MissingColumnsError as error:
             options = " ".join(f"--map {name}=COLUMN" for name in error.names)
             raise InvalidSpecError(error.text(options)) from None

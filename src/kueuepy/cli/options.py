@@ -40,6 +40,7 @@ Options:
 """
 
 import sys
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -49,16 +50,28 @@ from kueuepy.cli.output import UsageError, announce, progress, say, say_notes
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, NotFoundError, counted, shown
+from kueuepy.files import is_directory, is_file
 from kueuepy.manifest import CLUSTER, Manifest, One, is_live, live_parts, load, opened
 from kueuepy.objects import SECOND
 from kueuepy.platform.importer.importing import has_state
+from kueuepy.simulation.logs import TABLE_SUFFIXES, is_log
 from kueuepy.tables.kinds import span
 
+# Files with these names contain jobs.
+_TABLES = tuple(f".{suffix}{zipped}" for suffix in TABLE_SUFFIXES for zipped in ("", ".gz"))
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
 Positive: TypeAlias = Annotated[int, Meta(ge=1)]
 Fraction: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Port: TypeAlias = Annotated[int, Meta(ge=0, le=65535)]
 Censored: TypeAlias = Literal["drop", "exponential"]
+
+
+def tables_in(name: str) -> list[str]:
+    """Return the tables and logs that a name on the command line refers to: a file, or all files below a directory."""
+    if name == "-" or is_live(name) or not is_directory(name):
+        return [name] if name.endswith(_TABLES) or (is_file(name) and is_log(name)) else []
+    found = {path for suffix in _TABLES for path in Path(name).rglob(f"*{suffix}") if path.is_file()}
+    return sorted(map(str, found))
 
 
 def context_of(cluster: str) -> str:

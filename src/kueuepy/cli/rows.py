@@ -1,7 +1,8 @@
 """Tables and logs of jobs, read as Workloads."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -9,11 +10,14 @@ from kueuepy.errors import KueueError, counted, verb
 from kueuepy.jobs import Submission
 from kueuepy.objects import Configuration, ResourceFlavor, Seconds, Timestamp, Workload
 from kueuepy.simulation.base import CENSORED, JobColumns
-from kueuepy.simulation.columns import NEVER, SPANS, is_known, keys_of
+from kueuepy.simulation.columns import NEVER, SPANS, is_about, is_known, keys_of
 from kueuepy.simulation.logs import ROW, read
 from kueuepy.simulation.read import Source
 from kueuepy.simulation.shapes import shapes_of
 from kueuepy.simulation.table import Jobs
+
+if TYPE_CHECKING:
+    from kueuepy.cli.logs import Log
 
 _NO_POLICY = Configuration()
 
@@ -37,33 +41,32 @@ def rows_of(
     namespace: str = "default",
     flavors: Iterable[ResourceFlavor] = (),
     configuration: Configuration = _NO_POLICY,
-    complete: Callable[[Jobs, str], Jobs] | None = None,
+    log: "Log | None" = None,
 ) -> Iterator[Rows]:
     """Read the Workloads of a table or a log of jobs; errors raised inside the context name file and line.
 
     A job without a name gets the name that a simulation gives it. Columns that only a simulation uses are ignored, with
-    a note. `complete` returns the jobs of a log with full runtimes, for a simulation.
+    a note. `log` has the options of a command that simulates the jobs of the log.
 
     Raises:
         KueueError: The file cannot be read or a row is not valid, or the error was raised inside the context.
     """
     source = Source(name, by_location=True)
-    table = read(source, "auto", None, {}, namespace)
-    if complete is not None:
-        table = complete(Jobs.concat([table]), name).exact()
+    options = ("auto", None) if log is None else (log.format_, log.columns)
+    table = read(source, *options, {}, namespace)
+    if log is not None:
+        table = log.chosen(Jobs.concat([table]), name).exact()
     found, rows = Rows(), {key: row for row, key in enumerate(keys_of(table))}
     found.table = table._with({own: column for own, column in table._columns.items() if own != ROW})  # noqa: SLF001
     found.notes = tuple(
-        f"{name}: {counted(count, 'row')}: {what}" for what, count in table.notes if not what.startswith("runtime")
+        f"{name}: {counted(note[1], 'row')}: {note[0]}" for note in table.notes if not is_about(note, "runtime")
     )
-    if complete is None:
+    if log is None:
         shapes, codes = shapes_of(table, tuple(flavors), dict(configuration.feature_gates or {}))
         found += [_submission(table, row, shapes[code]) for row, code in enumerate(codes.tolist())]
-        # The reader of a log adds the column of unfinished jobs, and takes the queues from a column of their names.
-        queues = {name.partition("/")[2] for name in found.table["queue"].names}
-        used = {CENSORED, *(own for own, c in found.table._columns.items() if {*getattr(c, "names", ())} == queues)}  # noqa: SLF001
-        ignored = [own for own in found.table.names if own in SPANS[2:] or not (is_known(own) or own in used)]
-        if ignored:
+        # Only a table, whose reader numbers the rows, has columns that its author may expect to have an effect.
+        ignored = [own for own in found.table.names if own in SPANS[2:] or not (is_known(own) or own == CENSORED)]
+        if ignored and ROW in table.names:
             found.notes += (f"{name}: {', '.join(ignored)}: {verb(len(ignored), 'are')} ignored here",)
 
     try:
