@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import warnings
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,66 @@ def test_the_next_step_of_a_result_is_a_call_that_runs(case):
     assert ("Largest problem" in found.lines()[0]) == (case not in ("all wait alike", "no job waits", "fleet"))
     answer = eval(found.command, {"kueuepy": kueuepy, "cluster": cluster, "jobs": jobs})  # noqa: S307 - what it says
     assert not answer.errors
+
+
+BORROWING = kueuepy.Preemption(
+    reclaim_within_cohort="Any", borrow_within_cohort=kueuepy.objects.BorrowWithinCohort("LowerPriority")
+)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "policies"),
+    [
+        (cluster(*LOSING), ["Never", "LowerPriority", "Any"]),
+        (cluster(LOSING[0], queue("b", cohort_name="c", preemption=BORROWING)), ["LowerPriority", "Any"]),
+    ],
+)
+def test_the_next_step_names_only_changes_that_are_valid(cluster, policies):
+    jobs = rows("ababab", 60)
+    found = words.problem(kueuepy.simulate(cluster, jobs))
+
+    assert found.step == "compare preemption policies:"
+    answer = eval(found.command, {"kueuepy": kueuepy, "cluster": cluster, "jobs": jobs})  # noqa: S307 - what it says
+    assert not answer.errors
+    assert [row["ClusterQueue/*:preemption.reclaimWithinCohort"] for row in answer.to_table().rows()] == policies
+
+
+def test_the_next_step_for_jobs_that_never_fit_writes_a_report(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    small, jobs = cluster(queue("a")), rows("aaa", 10, cpu=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = words.problem(kueuepy.simulate(small, jobs))
+        eval(found.command, {"kueuepy": kueuepy, "cluster": small, "jobs": jobs})  # noqa: S307 - what it says
+    assert "more cpu than the queue can ever get" in Path("report.html").read_text()
+
+    kueuepy.dump(small, "small.yaml")
+    Path("jobs.csv").write_text("queue,submit,runtime,cpu\na,0,60,2\n")
+    main(["simulate", "small.yaml", "--jobs", "jobs.csv"])
+    (step,) = re.findall(r"^kueuepy (.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert step == "simulate small.yaml --jobs jobs.csv --report report.html"
+    assert main(shlex.split(step)) == 0
+
+
+def test_of_equal_utilisations_the_scarcer_resource_limits():
+    amounts = {"memory": "8Gi", "cpu": 8, "nvidia.com/gpu": 8}
+    alike = kueuepy.Cluster(kueuepy.ResourceFlavor("f"), kueuepy.ClusterQueue.of("a", {"f": amounts}))
+    jobs = kueuepy.Jobs.of(
+        [{"queue": "a", "submit": n, "runtime": 60, "gpu": 3, "cpu": 3, "memory": "3Gi"} for n in range(9)]
+    )
+    text = str(kueuepy.simulate(alike, jobs))
+    assert "of the quota of f/nvidia.com/gpu is in use" in " ".join(text.split())
+
+
+def test_several_files_of_jobs_are_all_in_the_next_step(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kueuepy.dump(cluster(queue("a")), "a.yaml")
+    for part in (1, 2):
+        Path(f"{part}.csv").write_text("queue,submit,runtime,cpu\n" + "".join(f"a,{n},60,1\n" for n in range(5)))
+    assert main(["compare", "a.yaml", "a.yaml", "--jobs", "1.csv", "--jobs", "2.csv"]) == 0
+    (step,) = re.findall(r"^kueuepy (.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert step.startswith("plan a.yaml 1.csv 2.csv --target")
+    assert main(shlex.split(step)) == 0
 
 
 @pytest.mark.parametrize("command", ["simulate", "compare"])

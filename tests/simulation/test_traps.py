@@ -182,9 +182,12 @@ def test_all_jobs_that_can_never_be_admitted_are_counted(row, what):
     assert f"Largest problem under “a”: {told}." in " ".join(str(kq.compare({"a": there, "b": there}, rows)).split())
 
 
-def test_a_quota_that_changes_is_no_limit_to_what_a_job_can_ever_get():
+def test_a_quota_that_changes_is_no_limit_to_what_a_job_can_ever_get(tmp_path):
     event = kq.sim.Event("1h", kq.sim.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 8))
     rows = [{"queue": "q", "submit": 0, "runtime": 60, "gpu": 8}] * 2
     assert kq.simulate(cluster(queue("q", 4)), rows, events=[event]).kpis.finished == 2
     with pytest.warns(UserWarning, match=r"2 jobs can never be admitted: j0000000, j0000001 \(ExceedsMaxQuota\)"):
-        kq.simulate(cluster(queue("q", 4)), rows, events=[event], until="1m")
+        result = kq.simulate(cluster(queue("q", 4)), rows, events=[event], until="1m")
+    result.save(tmp_path)
+    # The warning stays one when the result is read again.
+    assert kq.load_result(tmp_path).warnings == result.warnings

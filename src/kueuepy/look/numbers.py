@@ -206,6 +206,12 @@ def hours(resource: str, value: float | None) -> str:
 def busiest(utilisation: Mapping[str, float]) -> str:
     """Return the flavor and resource that limits the jobs: the one with the highest utilisation; empty without quota.
 
-    Headlines, charts, pages, reports, plans and advice use this rule.
+    Of utilisations that are shown alike, devices come before CPU, and CPU before memory: they are scarcer. Headlines,
+    charts, pages, reports, plans and advice use this rule.
     """
-    return max(utilisation, key=lambda pair: utilisation[pair], default="")
+
+    def rank(pair: str) -> tuple[float, bool, bool]:
+        resource = pair.partition("/")[2]
+        return round(utilisation[pair], 3), "/" in resource, resource == "cpu"
+
+    return max(utilisation, key=rank, default="")

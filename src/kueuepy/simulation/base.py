@@ -20,6 +20,7 @@ from kueuepy.simulation.columns import (
     check_columns,
     cleaned,
     expect_columns,
+    is_about,
     is_resource,
     name_notes,
     name_of,
@@ -341,7 +342,7 @@ class JobColumns(Columns):
         """
         columns, changes = cleaned(self)
         # Cleaning settles the notes that ask for it.
-        kept = [note for note in self.notes if not note[0].endswith("see Jobs.clean")]
+        kept = [note for note in self.notes if not is_about(note, "name")]
         return self._changed(**columns)._with(notes=(*kept, *change_notes(changes)))  # noqa: SLF001 - same class
 
     def cleaning(self) -> Columns:

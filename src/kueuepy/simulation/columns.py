@@ -34,19 +34,44 @@ _DOTS_IN_NAMES = re.compile(r"-*\.[-.]*")
 # In names between NUL characters: a character that is not allowed, or a dash or dot that is not between two others.
 _IRREGULAR = re.compile(r"[^a-z0-9.\0-]|[.\0-]{2}")
 
+Note = tuple[str, int]
 Change = tuple[str, str, str, int]
 """A column, a name in it, the replacement, and the number of rows."""
 
 
-def name_notes(columns: Mapping[str, Any]) -> list[tuple[str, int]]:
+class Remark(str):
+    """The text of a note.
+
+    Attributes:
+        kind: What the note is about: `never` (jobs that can never be admitted), `warning` (another problem of a
+            simulation), `name` (names that are not valid), or a column with missing values; empty for other notes.
+    """
+
+    __slots__ = ("kind",)
+    kind: str
+
+
+def remark(kind: str, text: str) -> Remark:
+    """Return the text of a note of a kind."""
+    found = Remark(text)
+    found.kind = kind
+    return found
+
+
+def is_about(note: Note, kind: str) -> bool:
+    """Return whether a note is of a kind."""
+    return getattr(note[0], "kind", "") == kind
+
+
+def name_notes(columns: Mapping[str, Any]) -> list[Note]:
     """Add notes about names that are not valid in Kubernetes, and about names that occur twice in a namespace."""
-    found = []
+    found: list[Note] = []
     for column in ("name", "queue", "flavor"):
         rows = int(_invalid(column, columns[column]).sum()) if column in columns else 0
         if rows:
-            found.append((f"{column} is not a valid name in Kubernetes; see Jobs.clean", rows))
+            found.append((remark("name", f"{column} is not a valid name in Kubernetes; see Jobs.clean"), rows))
     if "name" in columns and (rows := int(repeated(columns["name"], columns["queue"]).sum())):
-        found.append(("name occurs more than once in its namespace; see Jobs.clean", rows))
+        found.append((remark("name", "name occurs more than once in its namespace; see Jobs.clean"), rows))
     return found
 
 
@@ -182,8 +207,6 @@ NATIVE = ("cpu", "memory", "ephemeral-storage")
 NEVER = -1
 """The runtime of a job that never ends, and the value of an optional span that is not set."""
 
-Note = tuple[str, int]
-
 
 class MissingColumnsError(InvalidSpecError):
     """Columns that a table of jobs must have are missing.
@@ -242,9 +265,10 @@ def read_column(column: Column, notes: list[Note]) -> Any:
         column.refuse(absent, "it must be given")
     default = "0" if is_resource(name) else _DEFAULTS.get(name, "")
     if meant := misspelled(name):
-        notes.append((f'column "{name}" is not a field of a job; did you mean "{meant}"?', len(found)))
+        what = f'column "{name}" is not a field of a job; did you mean "{meant}"?'
+        notes.append((remark("warning", what), len(found)))
     if default and absent.any():
-        notes.append((f"{name} is missing; treated as {default}", int(absent.sum())))
+        notes.append((remark(name, f"{name} is missing; treated as {default}"), int(absent.sum())))
     notes += column.notes
     return found
 
@@ -306,7 +330,7 @@ def _runtimes(column: Column) -> Ints:
     # `Jobs` itself returns infinity for jobs that never end.
     infinite = 0 if column.numbers is None else int((column.numbers == np.inf).sum())
     if endless := int((found < 0).sum()) - int(column.missing().sum()) - infinite:
-        column.notes.append(("runtime is -1; the job never ends", endless))
+        column.notes.append((remark("runtime", "runtime is -1; the job never ends"), endless))
     return found
 
 

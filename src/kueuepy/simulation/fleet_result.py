@@ -13,11 +13,12 @@ import numpy as np
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, checked, checked_methods
+from kueuepy.files import is_file
 from kueuepy.fleet import FleetScheduler
 from kueuepy.fleet.value import dispatched_keys
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
-from kueuepy.simulation.columns import is_resource, key_of
+from kueuepy.simulation.columns import is_resource, key_of, remark
 from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.fleets import FleetPrepared
 from kueuepy.simulation.gather import facts_of, job_columns, loops_of, run_columns, span_of, tables_of, weights_of
@@ -434,7 +435,10 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
         UnsupportedError: pyarrow is not installed.
     """
     folder = Path(directory)
+    if not is_file(folder / "result.json"):
+        raise InvalidSpecError(f"{folder}: has no result.json; it must be a directory of Result.save or simulate --out")
     facts: Any = read_facts(folder, Source(folder / "result.json").text)
+    facts["notes"] = [(remark("".join(kind), what), rows) for what, rows, *kind in facts["notes"]]
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in TABLES.items()}
     cls = FleetResult if "fleet" in facts else Result
     found = cls(tables, facts["totals"], tuple(facts["loops"]), facts)

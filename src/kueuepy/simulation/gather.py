@@ -10,7 +10,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import first_of
 from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import EPOCHAL, Note, key_of
+from kueuepy.simulation.columns import EPOCHAL, Note, key_of, remark
 from kueuepy.simulation.grouped import BOUND, sampled
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
@@ -71,14 +71,16 @@ def _hopeless(run: Prepared, jobs: Columns) -> Iterator[Note]:
         return
     large = []
     if len(run.bases) == 1 and not run.options["changes"] and not any(one["capacity"] for one in run.options["checks"]):
-        large = [(f"of {name} {what}", n) for name, n, what in too_large(run.jobs.take(waits), run.base)]
+        large = [
+            (remark("never", f"of {name} {what}"), n) for name, n, what in too_large(run.jobs.take(waits), run.base)
+        ]
     yield from large
     for code, name in enumerate(reason.names):
         if name in _HOPELESS[bool(large) :]:
             rows = np.flatnonzero(waits & np.isin(run.codes, run.codes[waits & (reason.codes == code)])).tolist()
             if rows:
                 named = first_of(list(map(run.jobs.name_of, rows)), _NAMED)
-                yield f"can never be admitted: {named} ({name})", len(rows)
+                yield remark("never", f"can never be admitted: {named} ({name})"), len(rows)
 
 
 def weights_of(cluster: Cluster) -> dict[str, float]:
@@ -100,7 +102,7 @@ def endless(evictions: int, jobs: Columns, tried: str = "evictions") -> tuple[tu
     what = (
         f"never finish: the last {evictions} evictions left no progress, and the run was stopped; set until to bound it"
     )
-    return ((what, int(again.sum())),)
+    return ((remark("warning", what), int(again.sum())),)
 
 
 def run_columns(core: dict[str, Any]) -> dict[str, Any]:

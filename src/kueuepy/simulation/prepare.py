@@ -30,7 +30,7 @@ from kueuepy.session.session import session_of
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import commit
 from kueuepy.simulation.base import JobColumns, expect_complete
-from kueuepy.simulation.columns import keys_of, row_of
+from kueuepy.simulation.columns import keys_of, remark, row_of
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import (
@@ -280,9 +280,10 @@ class Prepared:
         if not number:
             return table, table.notes
         if self.settings.missing == "wait":
-            return table, (*table.notes, ("wait for a LocalQueue that does not exist", number))
+            return table, (*table.notes, (remark("warning", "wait for a LocalQueue that does not exist"), number))
         if self.settings.missing == "skip":
-            return table.where(~lost), (*table.notes, ("left out: their LocalQueue does not exist", number))
+            left = remark("warning", "left out: their LocalQueue does not exist")
+            return table.where(~lost), (*table.notes, (left, number))
         names = (self._text_of_queue(str(queue[row]), clusters[row]) for row in np.flatnonzero(lost))
         counts = sums((name, 1) for name in names)
         named = [f"{name} ({counted(jobs, 'job')})" for name, jobs in counts.items()]

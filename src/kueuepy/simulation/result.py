@@ -365,6 +365,7 @@ class Result(Recorded, Framed):
             folder / f"{name}.parquet": table_writer(exact(getattr(self, name))) for name in self._tables
         }
         facts = {name: getattr(self, name) for name in FACTS} | {"settings": plain(self.settings)}
+        facts["notes"] = [(what, rows, getattr(what, "kind", "")) for what, rows in self.notes]
         facts |= ({"policy": self.policy} if self.policy else {}) | self._more_facts()
         text = text_of_facts(facts).encode()
         contents[folder / "result.json"] = lambda file: file.write(text)

@@ -16,7 +16,7 @@ from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import amount, busiest
 from kueuepy.objects.base import whole
 from kueuepy.simulation.catalogue import figure_text, label_of, titled
-from kueuepy.simulation.pages.words import QUOTA, plan_call, quotas
+from kueuepy.simulation.pages.words import QUOTA, plan_call, quotas, report_step
 from kueuepy.simulation.table import Jobs, never_admitted
 from kueuepy.tables.columns import Framed, table_of
 
@@ -163,7 +163,8 @@ class Plan(Framed):
                 if isinstance(cluster, Cluster) and isinstance(jobs, Jobs):
                     never = never_admitted(jobs.exact(), cluster)
                 if never:
-                    return [*sure, f"{first_of(never, 1)}.", "Next step: change these jobs or the quota."]
+                    step, command = report_step(self.source)
+                    return [*sure, f"{first_of(never, 1)}.", f"Next step: {step}", command]
                 with suppress(KueueError, AttributeError):  # a fleet has no objects of its own
                     vary, pair, values = self._other()
                     step = f"{pair.partition('/')[2]} limits the jobs; plan its quota:"

@@ -13,7 +13,7 @@ from kueuepy.errors import InvalidSpecError, KueueError, counted, plural, verb
 from kueuepy.look.numbers import busiest, duration, durations, hours, number, points, share
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
-from kueuepy.simulation.columns import NATIVE, is_resource
+from kueuepy.simulation.columns import NATIVE, is_about, is_resource
 from kueuepy.simulation.confidence import Effect, Effects
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.recorded import Recorded
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 _UNFINISHED = 0.05
-HOPELESS = ("of ", "can never be admitted")
-"""The beginnings of notes about jobs that can never be admitted; `gather` writes them."""
 _ENOUGH, _LONG = 100, 5
 # Thresholds of the warning about the time after the last submission: its fraction of the run, and the difference of the
 # two metrics of utilisation.
@@ -56,18 +54,18 @@ def warnings_of(result: Recorded, *, figures: bool = True) -> tuple[str, ...]:
     return (
         *getattr(result, "remarks", ()),
         *map(str, result.loops),
-        *_noted(result, *HOPELESS),
+        *_noted(result, "never"),
         *_loads(result),
         *_unfinished(result),
         *_warmups(result),
         *((*_tail(result), *_unsettled(result)) if figures else ()),
-        *_noted(result, "left out", "wait for", "never finish", 'column "', mark=":"),
+        *_noted(result, "warning", mark=":"),
     )
 
 
-def _noted(result: Recorded, *beginnings: str, mark: str = "") -> list[str]:
-    """Return the notes with certain beginnings."""
-    return [f"{counted(rows, 'job')}{mark} {what}" for what, rows in result.notes if what.startswith(beginnings)]
+def _noted(result: Recorded, kind: str, mark: str = "") -> list[str]:
+    """Return the notes of a kind."""
+    return [f"{counted(note[1], 'job')}{mark} {note[0]}" for note in result.notes if is_about(note, kind)]
 
 
 def _loads(result: Recorded) -> list[str]:
@@ -209,7 +207,7 @@ class Problem(NamedTuple):
         return [lead, f"Next step: {self.step}", *filter(None, [self.command])]
 
 
-def plan_call(source: str | None, target: str, vary: str, values: range) -> str:
+def plan_call(source: str, target: str, vary: str, values: range) -> str:
     """Return the command that plans a value, or the call in Python if the source is empty.
 
     Args:
@@ -235,7 +233,13 @@ def quotas(pair: str, low: int, high: int) -> range:
     return range(low // step * step, -(-high // step) * step + 1, step)
 
 
-def _sweep_call(source: str | None, over: Mapping[str, Sequence[str | None]]) -> str:
+def report_step(source: str) -> tuple[str, str]:
+    """Return the next step if jobs are never admitted, and its command, or the call in Python if there is no source."""
+    call = 'kueuepy.report(kueuepy.simulate(cluster, jobs), "report.html")'
+    return "read the reasons in a report:", f"kueuepy simulate {source} --report report.html" if source else call
+
+
+def _sweep_call(source: str, over: Mapping[str, Sequence[str | None]]) -> str:
     """Return the command that compares values of fields, or the call in Python if the source is empty."""
     if not source:
         return f"kueuepy.sweep(cluster, jobs, {dict(over)})"
@@ -405,7 +409,7 @@ def interval(kpis: Kpis, name: str) -> str:
 def problem(result: Recorded) -> Problem:
     """Return the largest problem of a simulation."""
     found = _problem(result)
-    if result.source is None and found.command:
+    if found.command and not result.has_times:
         step = "give each job a submission time, which kueuepy plan and kueuepy sweep need."
         return found._replace(step=step, command="")
     return found
@@ -415,27 +419,30 @@ def _problem(result: Recorded) -> Problem:
     kpis, pair, source = result.kpis, busiest(result.kpis.utilisation), result.source
     used, resource = kpis.used_hours.get(pair, 0.0), pair.partition("/")[2]
     lost, idle = kpis.lost_hours.get(pair, 0.0), kpis.idle_while_waiting.get(pair, 0.0)
-    reclaim = _sweep_call(source, {"ClusterQueue/*:preemption.reclaimWithinCohort": ["Never", "LowerPriority", "Any"]})
+    every = "*:ClusterQueue/*" if hasattr(result, "clusters") else "ClusterQueue/*"  # as `_plan`
+    # Never is not valid for a queue with borrowWithinCohort; a saved result does not tell its queues.
+    bases = result._run.bases if result._run else ()  # noqa: SLF001 - of this room
+    borrowing = {q.preemption.borrow_within_cohort.policy for base in bases for q in base.cluster.cluster_queues}
+    policies = ["Never", "LowerPriority", "Any"][borrowing != {"Never"} :]
+    reclaim = _sweep_call(source, {f"{every}:preemption.reclaimWithinCohort": policies})
     # From the worst problem to the mildest: a loop makes all other numbers doubtful.
     if kpis.loops:
         text = f"Jobs evict each other again and again: {kpis.loops} preemption {plural(kpis.loops, 'loop')}."
         return Problem(text, "compare preemption policies:", reclaim)
-    never = [(what, rows) for what, rows in result.notes if what.startswith(HOPELESS)]
+    never = [note for note in result.notes if is_about(note, "never")]
     if sum(rows for _, rows in never) > _MUCH_NEVER * kpis.jobs:
         what, rows = max(never, key=lambda note: note[1])
-        check = "." if source != "" else "; jobs.check(cluster) lists all that is missing."
-        return Problem(f"{counted(rows, 'job')} {what}.", f"change these jobs or the quota{check}")
+        return Problem(f"{counted(rows, 'job')} {what}.", *report_step(source))
     if kpis.starved:
         text = f"{kpis.starved:,} {plural(kpis.starved, 'job')} {verb(kpis.starved, 'are')} never admitted, "
-        read = f"kueuepy simulate {source} --report report.html" if source else 'kueuepy.report(result, "report.html")'
-        return Problem(f"{text}although much later jobs are.", "read the reasons in a report:", read)
+        return Problem(f"{text}although much later jobs are.", *report_step(source))
     if used and lost > _MUCH_LOST * used:
         text = f"Evictions lose {hours(resource, lost)}, {part_text(lost, used)} of all used {hours_word(pair)}."
         return Problem(text, "compare preemption policies:", reclaim)
     if used and idle > _MUCH_IDLE * used:
         text = f"{hours(resource, idle)} of {pair} were free although jobs waited for them, {part_text(idle, used)} "
         text += f"of the used {hours_word(pair)}."
-        over: dict[str, list[str | None]] = {"ClusterQueue/*:queueingStrategy": ["BestEffortFIFO", "StrictFIFO"]}
+        over: dict[str, list[str | None]] = {f"{every}:queueingStrategy": ["BestEffortFIFO", "StrictFIFO"]}
         queues = [name for name, queue in result.totals["queues"].items() if pair in queue["cells"]]
         # Only queues of a cohort have borrowing limits.
         if in_cohort := [name for name in queues if result.trees.get(name, name) != name]:
