@@ -38,7 +38,7 @@ WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status)
   workload.local_queue = local;
   workload.created = object.created.value_or(state_.now);
   workload.queue_time = workload.created;
-  workload.priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
+  workload.priority = PriorityOf(state_, spec);
   workload.name = std::move(object.name);
   workload.uid = std::move(object.uid);
   workload.owned_by_single_pod = object.owned_by_single_pod;
@@ -164,7 +164,7 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   const bool was_active = workload.spec->active, active = spec.active;
   const bool moved = workload.spec->queue_name != spec.queue_name;
   if (moved) DropPenalty(state_, id);
-  const int64_t priority = spec.priority + (state_.config.gates.priority_boost ? spec.priority_boost : 0);
+  const int64_t priority = PriorityOf(state_, spec);
   const bool requeues =
       PriorityChanged(*workload.spec, spec, priority != workload.priority) ||
       (state_.config.gates.elastic_jobs_via_workload_slices && ScaledDown(*workload.spec, spec));

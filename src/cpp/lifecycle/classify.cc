@@ -12,6 +12,11 @@
 #include "workload/shape.h"
 
 namespace kueue {
+
+int64_t PriorityOf(const State& state, const WorkloadSpec& spec) {
+  return spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
+}
+
 namespace {
 
 // Fast path: for workloads created from one template object, a few numbers determine the class. Returns kNoId
@@ -133,10 +138,6 @@ ClassId AddClass(State& state, Made& made, const std::string& key, const std::st
   }
   state.classes.push_back(std::move(made.cls));
   return id;
-}
-
-int64_t PriorityOf(const State& state, const WorkloadSpec& spec) {
-  return spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
 }
 
 // Sets the priority of the workload. Also sets its class if the template determines the class. Returns

@@ -17,6 +17,8 @@ enum class RequeueReason : uint8_t {
   kPreemptionGated,
 };
 
+// Returns the effective priority of a workload with this spec.
+int64_t PriorityOf(const State& state, const WorkloadSpec& spec);
 // Sets the workload's priority and its equivalence class, which includes its total requests.
 void Classify(State& state, WorkloadId id);
 // Returns the class of a new workload without devices if its template determines the class, otherwise kNoId.

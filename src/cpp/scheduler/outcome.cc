@@ -226,6 +226,7 @@ void Outcome::Admit(Entry& entry) {
     nomination_.KeepFit(entry, admission);
   }
   RemoveFromQueue(live_, entry.workload);
+  if (IsResumed()) workload.priority = PriorityOf(live_, *workload.spec);
   const bool again = workload.charged != kNoId;
   if (again) DischargeAdmission(live_, entry.workload);
   SetQuotaReservation(live_, entry.workload, std::move(admission));
@@ -282,7 +283,9 @@ void Outcome::FinishEntry(Entry& entry, const std::vector<SecondPass>& second_pa
     }
     return;
   }
-  if (IsResumed()) {
+  // A workload that was queued again while the cycle was blocked starts a new scan.
+  const bool waits = workload.place == QueuePlace::kQueued || workload.place == QueuePlace::kDelayed;
+  if (IsResumed() && !waits) {
     workload.progress = state_.At(entry.workload).progress;
     Classify(live_, entry.workload);
   }
