@@ -43,9 +43,13 @@ bool ListIfAdmissible(const State& state, Workload& workload) {
   return true;
 }
 
+bool MayReturn(const State& state, const Workload& workload) {
+  return IsAdmissible(state, workload) && state.Local(workload.local_queue).IsRunning();
+}
+
 // Lists a workload that a cycle requeues (pkg/cache/queue/manager.go:RequeueWorkload).
 void ListAgain(const State& state, Workload& workload) {
-  if (IsAdmissible(state, workload) && state.Local(workload.local_queue).IsRunning()) List(state, workload);
+  if (MayReturn(state, workload)) List(state, workload);
 }
 
 // Adds the workload to its queue, or handles a change of it.
@@ -214,9 +218,12 @@ bool FollowMove(State& state, WorkloadId id) {
 bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason) {
   Workload& workload = state.At(id);
   if (workload.devices == nullptr) ListAgain(state, workload);
-  if (workload.place != QueuePlace::kInflight) {  // Removed from the queue or requeued in the meantime.
-    return workload.place == QueuePlace::kQueued &&
-           !state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
+  if (workload.place == QueuePlace::kQueued ||
+      workload.place == QueuePlace::kDelayed)  // Queued again meanwhile.
+    return !state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
+  if (workload.place == QueuePlace::kNowhere) {  // Its ClusterQueue may have been made again.
+    if (!MayReturn(state, workload)) return false;
+    workload.queued = state.QueueOf(workload);
   }
   const bool moved = workload.devices != nullptr && FollowMove(state, id);
   const NodeId node = workload.queued;
@@ -225,8 +232,7 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   ClusterQueue& queue = state.Queue(node);
   PendingQueue& pending = queue.pending;
   const bool best_effort = queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO;
-  if (!IsAdmissible(state, workload) || !state.Local(workload.local_queue).IsRunning() ||
-      state.QueueOf(workload) != node) {
+  if (!MayReturn(state, workload) || state.QueueOf(workload) != node) {
     // Kueue requeues nothing, and the head stays in flight until the next pop.
     if (moved) RemoveFromQueue(state, id);
     state.caches.heads.Add(node);
@@ -268,7 +274,9 @@ bool IsListable(const State& state, const Workload& workload) {
 void Enter(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const NodeId node = state.QueueOf(workload);
-  if (!workload.listed || workload.place != QueuePlace::kNowhere || node == kNoId) return;
+  if (!workload.listed || node == kNoId) return;
+  if (workload.place == QueuePlace::kInflight && workload.queued != node) RemoveFromQueue(state, id);
+  if (workload.place != QueuePlace::kNowhere) return;
   Classify(state, id);
   workload.queued = node;
   Activate(state, id);
