@@ -152,3 +152,31 @@ def test_amounts_of_json_are_as_kubernetes_writes_them(kueuepy, seeds):
     found = kueuepy("compare", policies, other, "--jobs", jobs, "--json").json["queues"]
     assert None in found["team-a"].values() or None in found["team-a-cq"].values()
     assert kueuepy("run", policies, jobs, "--json").json["usage"]["team-a"] == {"default-flavor/cpu": "12"}
+
+
+DUMP = """apiVersion: batch/v1
+kind: Job
+metadata: {{name: {name}, namespace: default, creationTimestamp: "2026-05-01T08:00:00Z", labels: {{{label}: team-a}}}}
+spec:
+  suspend: {suspend}
+  template:
+    spec: {{restartPolicy: Never, containers: [{{name: c, image: x, resources: {{requests: {{cpu: 1}}}}}}]}}
+{status}"""
+STATUS = """status:
+  startTime: "2026-05-01T08:00:00Z"
+  completionTime: "2026-05-01T09:00:00Z"
+  succeeded: 1
+  conditions: [{type: Complete, status: "True", lastTransitionTime: "2026-05-01T09:00:00Z"}]
+"""
+
+
+def test_a_dump_of_jobs_has_those_that_wait_beside_those_that_have_finished(kueuepy, cluster, tmp_path):
+    label = "kueue.x-k8s.io/queue-name"
+    documents = (("done", "false", STATUS), ("waits", "true", ""))
+    texts = [DUMP.format(name=name, label=label, suspend=suspend, status=text) for name, suspend, text in documents]
+    dump = tmp_path / "dump.yaml"
+    dump.write_text("---\n".join(texts), encoding="utf-8")
+    ran = kueuepy("simulate", cluster(), "--jobs", dump, "--censored", "exponential", "--json")
+
+    assert ran.json["jobs"] == 2
+    assert "1 job had not finished" in kueuepy("simulate", cluster(), dump).err

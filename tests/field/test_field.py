@@ -297,7 +297,7 @@ def test_jobs_of_a_dump_are_simulated_without_an_option(files, capsys):
     paths = files(job("a", "u-1", status=ended("Complete", "2026-05-01T09:05:00Z")), job("b", "u-2"))
 
     assert main(["simulate", *paths, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["figures"]["jobs"] == 1
+    assert json.loads(capsys.readouterr().out)["figures"]["jobs"] == 2
     assert main(["simulate", paths[0]]) == 2
     assert "--jobs: is required, because" in capsys.readouterr().err
 

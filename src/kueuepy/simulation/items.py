@@ -392,10 +392,10 @@ def _seen(workload: Workload, status: Any, user: str, deleted: int | None = None
 
 
 def workloads_of_jobs(manifest: Manifest) -> list[Workload]:
-    """Return the Workloads of a dump, and those of the jobs in it that ran but have no Workload in the dump.
+    """Return the Workloads of a dump, and those of the jobs in it that have no Workload in the dump.
 
     A job ran from the time at which it started to the time at which it ended, according to its own status; a job
-    without a start time is left out.
+    without a start time waits.
     """
     from kueuepy.jobs.cluster import JobCluster  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import Existing, conversions  # noqa: PLC0415
@@ -412,9 +412,10 @@ def workloads_of_jobs(manifest: Manifest) -> list[Workload]:
         pods = made.manifest.get("items") or [made.manifest]
         # The first pod that starts ends the wait of a pod group.
         starts = [time for pod in pods if (time := _time_in(pod, "startTime")) is not None]
-        if not starts or existing.has(made):
+        if existing.has(made):
             continue
-        conditions = [Condition("Admitted", "True", "Admitted", last_transition_time=Timestamp.of(min(starts)))]
+        first = [Timestamp.of(min(starts))] if starts else []
+        conditions = [Condition("Admitted", "True", "Admitted", last_transition_time=at) for at in first]
         if made.outcome is not None:
             ends = (_time_in(pod, "completionTime", "endTime") or _latest_in(part(pod, "status")) for pod in pods)
             reason, end = "Succeeded" if made.outcome.success else "Failed", Timestamp.of(max(ends))
