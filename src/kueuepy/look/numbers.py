@@ -209,9 +209,7 @@ def busiest(utilisation: Mapping[str, float]) -> str:
     Of utilisations that are shown alike, devices come before CPU, and CPU before memory: they are scarcer. Headlines,
     charts, pages, reports, plans and advice use this rule.
     """
-
-    def rank(pair: str) -> tuple[float, bool, bool]:
-        resource = pair.partition("/")[2]
-        return round(utilisation[pair], 3), "/" in resource, resource == "cpu"
-
-    return max(utilisation, key=rank, default="")
+    # Only the names of devices have a domain, and thus a second slash.
+    return max(
+        utilisation, key=lambda pair: (round(utilisation[pair], 3), pair.count("/"), pair.endswith("/cpu")), default=""
+    )

@@ -173,32 +173,12 @@ def quantity_text(resource: str, amount: float) -> str:
     return "unlimited" if amount >= UNLIMITED else Quantity.format(resource.rpartition("/")[2], round(amount))
 
 
-class Texts(list[str]):
-    """A column of texts. It is compared with a text row by row, as other columns are."""
-
-    def __eq__(self, other: object) -> Any:
-        """Return a mask of the rows that have the given text."""
-        import numpy as np  # noqa: PLC0415 - only on use
-
-        return np.array([one == other for one in self], bool) if isinstance(other, str) else super().__eq__(other)
-
-    def __ne__(self, other: object) -> Any:
-        """Return a mask of the rows that do not have the given text."""
-        return ~(self == other) if isinstance(other, str) else super().__ne__(other)
-
-    __hash__ = None
-
-    def tolist(self) -> list[str]:
-        """Return the texts, as other columns do."""
-        return [*self]
-
-
 # NumPy stores NaT as the smallest integer, and the core an unlimited quota as the largest.
 _NAT = -(2**63)
 UNLIMITED = 2**63 - 1
 # The number of lines of `print`, and the number of rows for which columns are left out.
 _MOST_LINES, _FEWEST = 12, 3
-Column = Any  # an array, a Categorical, or a list of texts
+Column = Any  # an array or a Categorical; texts are an array of objects
 
 
 @checked_methods
@@ -209,8 +189,11 @@ class Columns:
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
         """Create a table from columns by name."""
+        import numpy as np  # noqa: PLC0415 - only on use
+
+        # A column of texts is compared row by row, as the others are.
         self._columns: dict[str, Column] = {
-            name: Texts(one) if type(one) is list else one for name, one in columns.items()
+            name: np.array(one, object) if type(one) is list else one for name, one in columns.items()
         }
 
     @classmethod
@@ -264,7 +247,7 @@ class Columns:
             InvalidSpecError: A row does not exist, or `rows` has the wrong type.
         """
         chosen = self._rows("take", rows)
-        return self._with({name: _chosen(column, chosen) for name, column in self._columns.items()})
+        return self._with({name: column[chosen] for name, column in self._columns.items()})
 
     def _with(self, columns: Mapping[str, Column]) -> Self:
         """Return a table of the same class with other columns."""
@@ -418,10 +401,6 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _chosen(column: Column, rows: NDArray[np.intp]) -> Column:
-    return [column[row] for row in rows.tolist()] if isinstance(column, list) else column[rows]
-
-
 def _for_pandas(pandas: Any, column: Column) -> Any:
     if isinstance(column, Categorical):
         coded = concatenated([column])  # pandas refuses categories that occur twice
@@ -433,7 +412,7 @@ def _for_stream(column: Column) -> Any:
     if isinstance(column, Categorical):
         # A dictionary of Arrow: the texts are stored once, and the codes are not copied.
         return column.codes, list(column.names)
-    if isinstance(column, list) or column.dtype == object:
+    if column.dtype == object:
         return [None if value is None else str(value) for value in column]
     if column.dtype.kind in "mM":
         return column.astype(f"{column.dtype.kind}8[ns]")
