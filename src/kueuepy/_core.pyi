@@ -514,8 +514,13 @@ class Dispatch:
         checks: Sequence[tuple[str, Sequence[int] | None]],
         options: dict[str, Any],
     ) -> None: ...
-    def look(self) -> list[tuple[str, str, str]]:
-        """Reconcile all workloads until nothing changes. Return (action, cluster, workload) for each action."""
+    def look(self, copies: Sequence[tuple[int, str]] = ()) -> list[tuple[str, str, str]]:
+        """Reconcile all workloads until nothing changes. Return (action, cluster, workload) for each action.
+
+        Args:
+            copies: For workloads whose jobs are not batch Jobs, when the status of the job is copied from the worker:
+                `UnlessSuspended`, `Always` or `Never`.
+        """
     def collect(self) -> list[tuple[str, str, str]]:
         """Delete the copies of deleted workloads. Return (action, cluster, workload) for each action."""
     def set_connected(self, cluster: int, connected: bool) -> None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Dispatch
+from kueuepy.fleet.adapters import ADAPTERS
 from scenario.reader import ScenarioError, check_fleet_scenario, dispatcher_options
 from scenario.runner import EPOCH, SECOND, Replay
 
@@ -21,7 +22,7 @@ class FleetReplay:
     """A running scenario of a fleet.
 
     A step acts on one cluster, like the steps of `Replay`, or on the fleet: `dispatch`, `connect`, `disconnect`,
-    `collect`, or `nominate` on the manager.
+    `collect`, or `nominate` on the manager. The field `job` of the scenario is the kind of all jobs, `Job` by default.
     """
 
     def __init__(self, scenario: dict[str, Any]) -> None:
@@ -44,6 +45,7 @@ class FleetReplay:
         self._dispatch = Dispatch(self._runs[self._manager].engine, engines, checks, options)
         self._dispatch.set_declared(self._declared())
         self._dispatch.refresh_checks()
+        self._copies = ADAPTERS[scenario.get("job") or "Job"].copies
         self._known: dict[int, tuple[Any, ...]] = {}
         self._gated: dict[str, set[int]] = {name: set() for name in self._runs}
 
@@ -56,7 +58,8 @@ class FleetReplay:
         moves: list[tuple[str, str, str]] = []
         touched = [self._manager]
         if step.get("dispatch"):
-            moves, touched = self._dispatch.look(), list(self._runs)
+            copies = [(found, self._copies) for found in self._runs[self._manager].ids()]
+            moves, touched = self._dispatch.look(copies), list(self._runs)
         elif step.get("collect"):
             moves, touched = self._dispatch.collect(), list(self._runs)
             moves = [move for move in moves if move[0] != "stopped"]  # the recordings do not include these jobs

@@ -224,6 +224,7 @@ class _FleetScenario(_Form):
     clusters: Annotated[list[_Cluster], msgspec.Meta(min_length=1)]
     steps: list[_FleetStep]
     config: _FleetConfig | None = None
+    job: str | None = None
     results: list[dict[str, Any]] | None = None
 
 

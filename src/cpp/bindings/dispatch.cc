@@ -64,8 +64,14 @@ class Dispatch {
     }
   }
 
-  py::list LookAtAll() {
-    return Do([this] { dispatcher_.LookAtAll(); });
+  // `copies` are pairs (workload, name of a StatusCopy) of workloads whose jobs are not batch Jobs.
+  py::list LookAtAll(const std::vector<std::pair<Serial, std::string>>& copies) {
+    return Do([&] {
+      for (const auto& [serial, copy] : copies) {
+        dispatcher_.SetStatusCopy(PlaceOf(manager_->state(), serial), Named(copy, StatusCopy::kAlways));
+      }
+      dispatcher_.LookAtAll();
+    });
   }
   py::list Collect() {
     return Do([this] { dispatcher_.CollectGarbage(); });
@@ -155,7 +161,7 @@ void BindDispatch(py::module_& module) {
   py::class_<Dispatch>(module, "Dispatch")
       .def(py::init<py::object, const py::list&, const py::list&, const py::dict&>(), "manager"_a,
            "clusters"_a, "checks"_a, "options"_a)
-      .def("look", &Dispatch::LookAtAll)
+      .def("look", &Dispatch::LookAtAll, "copies"_a = py::tuple())
       .def("collect", &Dispatch::Collect)
       .def("set_connected", &Dispatch::SetConnected, "cluster"_a, "connected"_a)
       .def("refresh_checks", &Dispatch::RefreshChecks)

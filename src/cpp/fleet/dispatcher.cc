@@ -201,6 +201,10 @@ void Dispatcher::CollectGarbage() {
   }
 }
 
+void Dispatcher::SetStatusCopy(WorkloadId id, StatusCopy copy) {
+  if (CheckOf(manager().At(id)) != nullptr) Of(id).status_copy = copy;
+}
+
 void Dispatcher::SetConnected(int32_t cluster, bool connected) {
   WorkerCluster& at = copies_.At(cluster);
   if (at.connected == connected) return;

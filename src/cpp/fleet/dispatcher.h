@@ -49,6 +49,8 @@ class Dispatcher {
   void CollectGarbage();
   // Sets the clusters to which a workload is nominated, on behalf of an external dispatcher.
   void Nominate(WorkloadId id, std::vector<int32_t> clusters);
+  // Sets when the status of the workload's job is copied, which depends on the kind of the job.
+  void SetStatusCopy(WorkloadId id, StatusCopy copy);
   void SetConnected(int32_t cluster, bool connected);
   // Sets whether the MultiKueueCluster of each cluster exists.
   void SetDeclared(const std::vector<bool>& declared);

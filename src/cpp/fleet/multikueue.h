@@ -15,6 +15,10 @@ namespace kueue {
 // Preemption gate added to copies with orchestrated preemption.
 inline constexpr const char* kMultiKueueGate = "kueue.x-k8s.io/multikueue";
 
+// When the status of a worker's job is copied to the manager's job: always but while the manager's job is
+// suspended and the worker's job is not, always, or never.
+enum class StatusCopy : uint8_t { kUnlessSuspended, kAlways, kNever };
+
 enum class DispatcherKind : uint8_t { kAllAtOnce, kIncremental, kExternal };
 
 struct DispatcherOptions {
@@ -70,6 +74,7 @@ struct Local {
   // Index of the workload's check in the checks of the Dispatcher; kNoId if the workload has no MultiKueue
   // check or the check is Rejected.
   int32_t config = kNoId;
+  StatusCopy status_copy = StatusCopy::kUnlessSuspended;
   bool gone = false;          // Whether the workload was deleted and has been reconciled since then.
   std::vector<Copy> copies;   // Sorted by cluster.
   std::vector<int32_t> jobs;  // Clusters that still have a job although another actor deleted the copy.

@@ -247,7 +247,8 @@ bool Reconciliation::OwnsJob(const Copy& copy) const {
 
 // Creates the job on the worker, or copies its status. Returns whether the manager must act immediately.
 // Neither change requires another reconciliation.
-// Mirrors job_multikueue_adapter.go:SyncJob.
+// Mirrors job_multikueue_adapter.go:SyncJob and, for the other kinds of jobs, the adapters of
+// pkg/controller/jobs.
 bool Reconciliation::SyncJob(const Copy& copy) {
   State& there = copies_.EngineOf(copy).state();
   const Workload& remote = there.At(copy.id);
@@ -262,13 +263,15 @@ bool Reconciliation::SyncJob(const Copy& copy) {
     copies_.Report(Move::kStarted, local_, copy);
     return false;
   }
+  if (local_.status_copy == StatusCopy::kNever) return false;
   const Dispatched& job = workload().Status().dispatched;
   const Dispatched& running = remote.Status().dispatched;
   // In virtual time, the manager's job is active from the start of the run until this function reports that
   // it has no pods. The difference is a few seconds.
   if (options_.is_virtual_time && (running.active || !remote.IsEvicted()) && !remote.IsFinished())
     return false;
-  if (job.suspended && !running.suspended && !remote.IsFinished()) return false;
+  const bool copies_always = local_.status_copy == StatusCopy::kAlways;
+  if (!copies_always && job.suspended && !running.suspended && !remote.IsFinished()) return false;
   const bool active = running.active && !remote.IsFinished();
   // The readiness of the pods is a part of the job's status, too.
   const bool copies_ready = manager().config.wait_for_pods_ready && !options_.is_virtual_time;

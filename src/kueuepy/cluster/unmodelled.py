@@ -26,8 +26,8 @@ _WITHOUT_EFFECT = {
         controller.cacheSyncTimeout tls.minVersion tls.cipherSuites[] tls.curvePreferences[]
         internalCertManagement.enable internalCertManagement.webhookServiceName internalCertManagement.webhookSecretName
         clientConnection.qps clientConnection.burst integrations.externalFrameworks[] integrations.labelKeysToCopy[]
-        multiKueue.externalFrameworks[].name multiKueue.clusterProfile.accessProviders[].name
-        multiKueue.clusterProfile.accessProviders[].execConfig multiKueue.clusterProfile.credentialsProviders[]
+        multiKueue.clusterProfile.accessProviders[].name multiKueue.clusterProfile.accessProviders[].execConfig
+        multiKueue.clusterProfile.credentialsProviders[]
         visibilityServer.bindAddress visibilityServer.bindPort
     """,
     "AdmissionCheck": """

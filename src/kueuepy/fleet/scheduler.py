@@ -9,6 +9,7 @@ import msgspec
 
 from kueuepy._core import Dispatch
 from kueuepy.errors import NotFoundError, StateError, UnsupportedError, checked_methods, suggestion
+from kueuepy.fleet.adapters import BATCH, adapter_of
 from kueuepy.fleet.dispatchers import External, chosen_names
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
@@ -204,10 +205,12 @@ class FleetScheduler:
         Raises:
             NotFoundError: An external dispatcher chose a cluster that does not exist.
             InvalidSpecError: An external dispatcher did not return a list of names.
+            UnsupportedError: A Fleet does not model the dispatch of a workload, such as that of a Pod.
         """
         with self._change():
+            copies = self._adapt()
             self._choose()
-            return self._followed(self._dispatch.look())
+            return self._followed(self._dispatch.look(copies))
 
     def collect_garbage(self) -> tuple[Move, ...]:
         """Delete the copies of deleted workloads on connected workers, as Kueue does after each `gcInterval`.
@@ -359,6 +362,27 @@ class FleetScheduler:
         if name not in self.workers:
             raise NotFoundError(f'fleet: "{name}" is not a worker; {suggestion(name, self.workers)}')
         return list(self.workers).index(name)
+
+    def _adapt(self) -> list[tuple[int, str]]:
+        """Reject the workloads whose jobs MultiKueue does not dispatch, and return when it copies their status."""
+        state, copies = session_of(self.manager).state, []
+        for workload in state.store.workloads.values():
+            adapter = adapter_of(workload, state.store.jobs.get(workload.key), state.configuration)
+            if adapter == BATCH:
+                continue
+            found = state.engine.find(workload.key)
+            if (status := self._dispatch.status(found)) is None or status.state == "Rejected":
+                continue
+            if isinstance(adapter, str):
+                message = f'{adapter}, Previously: "{status.state}"'
+                state.engine.set_check(found, status.check, "Rejected", message, -1, "")
+            elif adapter.unmodelled:
+                raise UnsupportedError(
+                    f'Workload "{workload.key}": a Fleet does not dispatch {adapter.unmodelled}; delete the workload'
+                )
+            else:
+                copies.append((found, adapter.copies))
+        return copies
 
     def _choose(self) -> None:
         """Call an external dispatcher for each workload that holds quota and has not been admitted by a cluster."""

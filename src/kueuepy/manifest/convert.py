@@ -194,7 +194,7 @@ _OTHER_FIELDS = """
     queueVisibility
 """
 _OTHER_FIELDS_IN = {
-    "multiKueue": "externalFrameworks clusterProfile",
+    "multiKueue": "clusterProfile",
     "integrations": "externalFrameworks podOptions labelKeysToCopy",
 }
 

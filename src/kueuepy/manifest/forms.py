@@ -90,7 +90,10 @@ PATHS: dict[type, Mapping[str, str]] = {
         "objectRetentionPolicies": "objectRetentionPolicies.workloads",
         **{name: f"@{name}" for name in ("version", "rulesLeftOut", "rulesAdded")},
     },
-    api.MultiKueueSettings: {"stepSize": "incrementalDispatcherConfig.stepSize"},
+    api.MultiKueueSettings: {
+        "stepSize": "incrementalDispatcherConfig.stepSize",
+        "externalFrameworks": "externalFrameworks[].name",
+    },
     api.CounterSource: _SELECTOR,
     api.CapacitySource: _SELECTOR,
 }

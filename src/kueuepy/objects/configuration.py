@@ -269,6 +269,8 @@ class MultiKueueSettings(Timed, frozen=True):
             nominate the workers.
         step_size: Number of clusters that the incremental dispatcher adds per round
             (`incrementalDispatcherConfig.stepSize`); `None`, the default, for 3.
+        external_frameworks: Custom kinds of jobs that are dispatched, such as `Sweep.v1.example.com`
+            (`externalFrameworks`). Their jobs must have `kueue.x-k8s.io/multikueue` in `spec.managedBy`.
     """
 
     gc_interval: DurationField = default(Seconds.of(60 * SECOND))
@@ -276,6 +278,7 @@ class MultiKueueSettings(Timed, frozen=True):
     worker_lost_timeout: DurationField = default(Seconds.of(900 * SECOND))
     dispatcher_name: str = ALL_AT_ONCE
     step_size: Int64 | None = None
+    external_frameworks: tuple[str, ...] = ()
 
 
 MANAGED_NAMESPACES = LabelSelector(

@@ -49,7 +49,7 @@ ManagedJobsNamespaceSelectorAlwaysRespected +15 !19
 MetricForWorkloadCreationLatency +18 | affects only metrics
 MetricsForCohorts +18 | affects only metrics
 MultiKueue +15 | a Scheduler runs no controllers of checks, and a Fleet requires this gate
-MultiKueueAdaptersForCustomJobs +15 | a Fleet dispatches only batch Jobs, which this gate does not affect
+MultiKueueAdaptersForCustomJobs +15
 MultiKueueAllowInsecureKubeconfigs -15 ?19 x20 | affects only credentials
 MultiKueueBatchJobWithManagedBy +15 !17 x19 ~
 MultiKueueClusterProfile -15 | affects only credentials
@@ -59,7 +59,7 @@ MultiKueueKubeConfigPathValidation -19 +20 | affects only credentials
 MultiKueueManagerQuotaAutomation -18
 MultiKueueOrchestratedPreemption -17
 MultiKueueRedoAdmissionOnEvictionInWorker +16 !18 x20
-MultiKueueRemoteSpecSync +18 | a Fleet dispatches only batch Jobs, which this gate does not affect
+MultiKueueRemoteSpecSync +18 | copies only the serve config of a RayService to its worker
 MultiKueueWaitForWorkloadAdmitted +15 !18 x20
 ObjectRetentionPolicies +15 !17 x20
 PartialAdmission +15

@@ -11,7 +11,7 @@ from kueuepy.profiles.version import COMMIT, VERSION, installed
 LEFT_OUT = {
     "controllers of admission checks of other projects": "set the state of a check, or pass functions as `checks`",
     "changes of a ProvisioningRequestConfig": "a Scheduler keeps the ProvisioningRequestConfigs it was created with",
-    "MultiKueue": "a `Fleet` dispatches batch Jobs, but not other kinds of jobs, elastic jobs or groups of pods",
+    "MultiKueue": "a `Fleet` dispatches jobs of all kinds except Pods, LeaderWorkerSets and elastic jobs",
     "allocation of devices": "devices are counted but not allocated; an unsupported CEL function is an error",
     "concurrent admission, configurable preemption, effective quotas": "these settings are reported but have no effect",
     "pods and their failures": "the caller reports when the pods of a job are ready, failed or finished",
