@@ -127,6 +127,10 @@ def test_a_job_of_another_controller_is_rejected(name):
         "Rejected",
         f'The owner is not managed by Kueue: {expected}, Previously: "Pending"',
     )
+    step.manager.settle()
+    assert step.status(key).message == "Reset to Pending after eviction. Previously: Rejected"
+    step.dispatch()
+    assert step.status(key) == status
 
 
 def test_a_stateful_set_has_no_managed_by():
