@@ -424,9 +424,11 @@ def test_AC_06_the_state_of_a_request_survives_forks_and_saved_states(stage, tmp
 @pytest.mark.parametrize(
     ("status", "told"),
     [
-        ({"conditions": [{"type": "Failed", "status": "yes"}]}, "conditions[0].status"),
-        ({"conditions": {"Failed": "True"}}, "conditions"),
-        ({"provisioningClassDetails": {"pool": 7}}, "provisioningClassDetails"),
+        ({"conditions": [{"type": "Failed", "status": "yes"}]}, "conditions[0].status: is 'yes'"),
+        ({"conditions": [{"type": "Failed"}]}, "conditions[0].status: is required"),
+        ({"conditions": {"Failed": "True"}}, "conditions: is a mapping; it must be a list"),
+        ({"provisioningClassDetails": {"pool": 7}}, "provisioningClassDetails: holds a value that is an integer"),
+        ({"status": {"conditions": []}}, "unknown field `status`"),
     ],
 )
 def test_AC_06_a_status_that_no_request_can_have_is_an_error(stage, status, told):

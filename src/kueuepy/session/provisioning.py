@@ -15,9 +15,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, path_text
 from kueuepy.manifest.validation.update import plain
 from kueuepy.objects import AdmissionCheck, AdmissionCheckState, PodSet, Workload
+from kueuepy.objects.readable import decoding_fault
 
 CONTROLLER = "kueue.x-k8s.io/provisioning-request"
 _GROUP = "kueue.x-k8s.io"
@@ -36,9 +37,9 @@ class _Condition(msgspec.Struct):
     message: str = ""
 
 
-class _Status(msgspec.Struct):
-    conditions: tuple[_Condition, ...] = ()
-    provisioningClassDetails: dict[str, str] = {}  # noqa: N815 - the name in a manifest
+class _Status(msgspec.Struct, forbid_unknown_fields=True):
+    conditions: tuple[_Condition, ...] | None = None
+    provisioningClassDetails: dict[str, str] | None = None  # noqa: N815 - the name in a manifest
 
 
 def parameters_of(check: AdmissionCheck, related: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -157,9 +158,11 @@ def reconciled(
     try:
         given = msgspec.convert(status, _Status)
     except msgspec.ValidationError as error:
-        raise InvalidSpecError(f'AdmissionCheck "{state.name}": status of the ProvisioningRequest: {error}') from error
-    messages = {one.type: one.message for one in given.conditions}
-    true = {one.type for one in given.conditions if one.status == "True"}
+        path, detail = decoding_fault(error, _Status)
+        where = f'AdmissionCheck "{state.name}": status of the ProvisioningRequest'
+        raise InvalidSpecError(": ".join(filter(None, (where, path_text(path), detail)))) from None
+    messages = {one.type: one.message for one in given.conditions or ()}
+    true = {one.type for one in given.conditions or () if one.status == "True"}
     # Kueue does not find a request again whose name it shortened, or whose parameters an annotation changed: it deletes
     # and creates the request without end, and the check does not change.
     own = request["spec"].get("parameters") or {}
@@ -176,7 +179,7 @@ def reconciled(
     if "Provisioned" in true:
         if state.state == "Ready":
             return state
-        updates = _updates(workload, request, spec, given.provisioningClassDetails)
+        updates = _updates(workload, request, spec, given.provisioningClassDetails or {})
         return changed(state, state="Ready", message=messages["Provisioned"], pod_set_updates=updates)
     if "Accepted" in true:  # the message of Provisioned then has the expected time
         known = messages.get("Provisioned")
@@ -196,7 +199,7 @@ def _retried(state: AdmissionCheckState, spec: Mapping[str, Any], cause: str, me
     if attempt > limit:
         return msgspec.structs.replace(state, state="Rejected", message=message)
     # Kueue limits the doubled delays only: a base above the maximum counts in full.
-    wait = base if attempt == 1 else min(base * 2 ** (attempt - 1), longest or 2**31 - 1)
+    wait = max(0, base if attempt == 1 else min(base * 2 ** (attempt - 1), longest or 2**31 - 1))
     text = f"Retrying after {cause}: {message}"
     return msgspec.structs.replace(state, state="Retry", message=text, requeue_after_seconds=wait)
 
