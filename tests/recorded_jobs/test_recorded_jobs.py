@@ -14,7 +14,6 @@ from recorded_jobs.recorded import REFUSED, recorded_answer
 
 CASES = Path(__file__).parent / "cases.jsonl.gz"
 NUMBER = 1146
-SHARE_OF_QUICK = 2
 FROM_THE_SERVER = (
     "/metadata/generation",
     "/metadata/uid",
@@ -30,13 +29,7 @@ def cases() -> list[Form]:
         return [msgspec.json.decode(line) for line in lines]
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=case["name"], marks=[pytest.mark.suite] if number % SHARE_OF_QUICK else [])
-        for number, case in enumerate(cases())
-    ],
-)
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case["name"])
 def test_kueuepy_converts_a_job_like_kueue(case):
     answers = Answers(case)
     recorded, found = recorded_answer(case), answers.answer()

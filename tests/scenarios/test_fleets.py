@@ -18,7 +18,6 @@ from scenarios.difference import differences
 DATA = Path(__file__).parent / "data" / "fleets"
 MOVES = ("created", "deleted", "updated", "started", "stopped", "gated", "opened", "deactivating")
 SHARE_UNDER_SANITIZERS = 5
-SHARE_OF_QUICK = 3
 
 
 def scenarios():
@@ -27,8 +26,6 @@ def scenarios():
             for number, line in enumerate(lines):
                 scenario = msgspec.json.decode(line)
                 marks = [pytest.mark.sanitizer] if number % SHARE_UNDER_SANITIZERS == 0 else []
-                if number % SHARE_OF_QUICK:
-                    marks.append(pytest.mark.suite)
                 yield pytest.param(line, id=scenario["name"], marks=marks)
 
 

@@ -16,9 +16,8 @@ from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data"
 
-# Under sanitizers and in the ring quick, a fraction of each family is sufficient.
+# Under sanitizers, a fraction of each family is sufficient.
 SHARE_UNDER_SANITIZERS = 10
-SHARE_OF_QUICK = 4
 
 # Where Kueue's answer depends on the order in which a Go map gives its keys. With admission fair sharing the order of
 # candidates for preemption is intransitive (LocalQueue usage counts within a ClusterQueue, priority between two), and
@@ -42,8 +41,6 @@ def scenarios():
             for number, line in enumerate(lines):
                 name = f"{family}/{msgspec.json.decode(line, type=Named).name}"
                 marks = [pytest.mark.sanitizer] if number % SHARE_UNDER_SANITIZERS == 0 else []
-                if number % SHARE_OF_QUICK:
-                    marks.append(pytest.mark.suite)
                 if family.startswith("dra"):
                     marks.append(pytest.mark.skipif(not is_available(), reason="selectors need the extra dra"))
                 if name in KNOWN_DIFFERENCES:
@@ -66,10 +63,9 @@ def releases():
     """Inputs on which an older release decides differently, with the results of that release."""
     for path in sorted(DATA.glob("versions/*.jsonl.gz")):
         with gzip.open(path, "rb") as lines:
-            for number, line in enumerate(lines):
+            for line in lines:
                 scenario = msgspec.json.decode(line, type=Named)
-                marks = [pytest.mark.suite] if number % SHARE_OF_QUICK else []
-                yield pytest.param(line, id=f"{scenario.config['version']}/{scenario.name}", marks=marks)
+                yield pytest.param(line, id=f"{scenario.config['version']}/{scenario.name}")
 
 
 @pytest.mark.parametrize("line", list(releases()))

@@ -94,7 +94,7 @@ def meaning(obj: Any) -> dict[str, Any]:
     return {**plain(type(obj).__name__, {name: part for name, part in doc.items() if name != "metadata"}), **metadata}
 
 
-@pytest.mark.parametrize("case", lines("validation", share_of_quick=3))
+@pytest.mark.parametrize("case", lines("validation"))
 def test_an_object_is_validated_like_by_an_api_server(case: dict[str, Any]):
     found, wrong = answer(case)
     expected = case["expect"]
