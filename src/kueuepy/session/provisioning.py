@@ -38,8 +38,8 @@ class _Condition(msgspec.Struct):
 
 
 class _Status(msgspec.Struct, forbid_unknown_fields=True):
-    conditions: tuple[_Condition, ...] | None = None
-    provisioningClassDetails: dict[str, str] | None = None  # noqa: N815 - the name in a manifest
+    conditions: tuple[_Condition, ...] = ()
+    provisioningClassDetails: dict[str, str] = {}  # noqa: N815 - the name in a manifest
 
 
 def parameters_of(check: AdmissionCheck, related: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -155,14 +155,9 @@ def reconciled(
         if state.state == "Ready":
             return state
         return changed(state, state="Ready", message="the provisioning request is not needed", pod_set_updates=())
-    try:
-        given = msgspec.convert(status, _Status)
-    except msgspec.ValidationError as error:
-        path, detail = decoding_fault(error, _Status)
-        where = f'AdmissionCheck "{state.name}": status of the ProvisioningRequest'
-        raise InvalidSpecError(": ".join(filter(None, (where, path_text(path), detail)))) from None
-    messages = {one.type: one.message for one in given.conditions or ()}
-    true = {one.type for one in given.conditions or () if one.status == "True"}
+    given = _read(status, state.name)
+    messages = {one.type: one.message for one in given.conditions}
+    true = {one.type for one in given.conditions if one.status == "True"}
     # Kueue does not find a request again whose name it shortened, or whose parameters an annotation changed: it deletes
     # and creates the request without end, and the check does not change.
     own = request["spec"].get("parameters") or {}
@@ -179,12 +174,21 @@ def reconciled(
     if "Provisioned" in true:
         if state.state == "Ready":
             return state
-        updates = _updates(workload, request, spec, given.provisioningClassDetails or {})
+        updates = _updates(workload, request, spec, given.provisioningClassDetails)
         return changed(state, state="Ready", message=messages["Provisioned"], pod_set_updates=updates)
     if "Accepted" in true:  # the message of Provisioned then has the expected time
         known = messages.get("Provisioned")
         return state if known is None else changed(state, state="Pending", message=known)
     return changed(state, state="Pending", message="")
+
+
+def _read(status: Mapping[str, Any], check: str) -> _Status:
+    try:
+        return msgspec.convert({key: value for key, value in status.items() if value is not None}, _Status)
+    except msgspec.ValidationError as error:
+        path, detail = decoding_fault(error, _Status)
+        where = f'AdmissionCheck "{check}": status of the ProvisioningRequest'
+        raise InvalidSpecError(": ".join(filter(None, (where, path_text(path), detail)))) from None
 
 
 def _is_of_kind(check: AdmissionCheck) -> bool:
