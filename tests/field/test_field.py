@@ -114,7 +114,7 @@ def test_sacct_is_a_log(tmp_path):
     ]
     assert jobs.notes == (("steps of jobs; left out", 1), ("ended before it started; left out (first: sacct.txt:5)", 1))
     with rows_of(str(path)) as rows:
-        # Nobody expects an effect of the user and the state.
+        # The columns of the user and the state come from the log, so that they are ignored is not noted.
         assert rows.notes == tuple(f"{path}: 1 row: {what}" for what, _ in jobs.notes)
 
 

@@ -53,9 +53,9 @@ Provisioning ReadProvisioning(const py::handle& given) {
                             {}};
   if (!given["revoked"].is_none()) provisioning.revoked = ReadDraws(given["revoked"]);
   if (!given["config"].is_none()) {
-    const auto [managed, base, longest, limit] =
-        given["config"].cast<std::tuple<std::vector<std::string>, int64_t, int64_t, int64_t>>();
-    provisioning.config = ProvisioningConfig{managed, base, longest, limit};
+    const auto [managed, waits, limit] =
+        given["config"].cast<std::tuple<std::vector<std::string>, std::vector<int64_t>, int64_t>>();
+    provisioning.config = ProvisioningConfig{managed, waits, limit};
   }
   for (const py::handle& item : given["capacity"]) {
     const Value object = ValueOf(item);

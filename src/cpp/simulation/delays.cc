@@ -1,7 +1,6 @@
 #include "simulation/delays.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace kueue {
 namespace {
@@ -23,12 +22,10 @@ size_t Draws::Place(int32_t row, int32_t run) const {
   return static_cast<size_t>(mixed % values_.size());
 }
 
-// Only the doubled delays are limited: a base above the maximum counts in full.
 std::optional<int64_t> ProvisioningConfig::RetryAfter(int64_t attempt) const {
-  if (attempt > backoff_limit) return std::nullopt;
-  if (attempt <= 1) return backoff_base;
-  const int64_t most = backoff_max > 0 ? backoff_max : std::numeric_limits<int32_t>::max();
-  return std::min(most, SaturatingMul(backoff_base, int64_t{1} << std::min<int64_t>(attempt - 1, 62)));
+  if (attempt > limit || waits.empty()) return std::nullopt;
+  const auto last = static_cast<int64_t>(waits.size());
+  return waits[static_cast<size_t>(std::clamp<int64_t>(attempt, 1, last) - 1)];
 }
 
 // Mirrors pkg/controller/admissionchecks/provisioning/controller.go:reqIsNeeded.

@@ -32,7 +32,8 @@ class Draws {
 // The parts of a ProvisioningRequestConfig that determine the answers to a check.
 struct ProvisioningConfig {
   std::vector<std::string> managed;  // managedResources; empty: all.
-  int64_t backoff_base = 0, backoff_max = 0, backoff_limit = 0;
+  std::vector<int64_t> waits;        // Seconds until the retry after each failed attempt; the last one stays.
+  int64_t limit = 0;                 // The next failed attempt after as many rejects the workload.
 
   // Returns the seconds until the retry after a failed attempt; nothing if the workload is rejected.
   std::optional<int64_t> RetryAfter(int64_t attempt) const;

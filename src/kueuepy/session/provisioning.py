@@ -25,6 +25,8 @@ _GROUP = "kueue.x-k8s.io"
 _PARAMETERS = "provreq.kueue.x-k8s.io/"
 # The defaults of a ProvisioningRequestConfig in the CRD.
 _DEFAULT_RETRIES = {"backoffBaseSeconds": 60, "backoffMaxSeconds": 1800, "backoffLimitCount": 3}
+# After as many failed attempts, a doubled delay has its maximum, which has 31 bits.
+_DOUBLINGS = 32
 # A longer name ends with the start of its hash.
 _LONGEST_NAME = 247
 # The fields of a pod that determine where it can run, for the policy IdenticalWorkloadSchedulingRequirements.
@@ -61,22 +63,29 @@ def spec_of(config: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 def config_of(
     name: str, checks: Iterable[AdmissionCheck], related: Iterable[Mapping[str, Any]]
-) -> tuple[tuple[str, ...], int, int, int] | None:
-    """Return the managed resources and the result of `retries_of` for a check; `None` without a config."""
+) -> tuple[tuple[str, ...], list[int], int] | None:
+    """Return the managed resources, the delays after each failure, and the number of retries; `None` without a config.
+
+    The last delay also applies to all later failures.
+    """
     for check in checks:
         config = parameters_of(check, related)
         if (check.name, check.controller_name) == (name, CONTROLLER) and is_active(check, config):
-            return tuple(spec_of(config).get("managedResources") or ()), *retries_of(spec_of(config))
+            spec, limit = spec_of(config), _retries_of(spec_of(config), 1)[1]
+            waits = [_retries_of(spec, attempt)[0] for attempt in range(1, min(limit, _DOUBLINGS + 1) + 1)]
+            return tuple(spec.get("managedResources") or ()), waits, limit
     return None
 
 
-def retries_of(spec: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Return the base delay and the maximum delay in seconds, and the number of retries, of a config's spec."""
+def _retries_of(spec: Mapping[str, Any], attempt: int) -> tuple[int, int]:
+    """Return the delay in seconds after a failed attempt, and the number of retries, of a config's spec."""
     given = spec.get("retryStrategy") or {}
     base, longest, limit = (
         default if given.get(name) is None else given[name] for name, default in _DEFAULT_RETRIES.items()
     )
-    return base, longest, limit
+    # Kueue limits the doubled delays only: a base above the maximum counts in full.
+    doubled = min(base * 2 ** min(attempt - 1, _DOUBLINGS), longest or 2**31 - 1)
+    return max(0, base if attempt == 1 else doubled), limit
 
 
 def request_of(workload: Workload, state: AdmissionCheckState, spec: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -88,13 +97,11 @@ def request_of(workload: Workload, state: AdmissionCheckState, spec: Mapping[str
         spec: The spec of the check's ProvisioningRequestConfig.
     """
     required = _required(workload, spec)
-    if not any(count > 0 for _, count in required):
+    if not required:
         return None
     policy = spec.get("podSetMergePolicy")
     merged: list[tuple[str, Any, int]] = []
     for pod_set, count in required:
-        if count <= 0:
-            continue
         alike = None if policy is None else _compared(pod_set, policy)
         same = next((i for i, (_, other, _) in enumerate(merged) if policy is not None and other == alike), None)
         if same is None:
@@ -198,12 +205,10 @@ def _is_of_kind(check: AdmissionCheck) -> bool:
 
 def _retried(state: AdmissionCheckState, spec: Mapping[str, Any], cause: str, message: str) -> AdmissionCheckState:
     """Return the state after a failed attempt."""
-    base, longest, limit = retries_of(spec)
     attempt = (state.retry_count or 0) + 1
+    wait, limit = _retries_of(spec, attempt)
     if attempt > limit:
         return msgspec.structs.replace(state, state="Rejected", message=message)
-    # Kueue limits the doubled delays only: a base above the maximum counts in full.
-    wait = max(0, base if attempt == 1 else min(base * 2 ** (attempt - 1), longest or 2**31 - 1))
     text = f"Retrying after {cause}: {message}"
     return msgspec.structs.replace(state, state="Retry", message=text, requeue_after_seconds=wait)
 
@@ -215,9 +220,11 @@ def _required(workload: Workload, spec: Mapping[str, Any]) -> list[tuple[PodSet,
     counts = {one.name: one.count for one in admission.pod_set_assignments} if admission else {}
     found = []
     for pod_set in workload.pod_sets:
-        if pod_set.count > 0 and (not managed or _uses(pod_set.template.get("spec") or {}, managed)):
-            count = counts.get(pod_set.name)
-            found.append((pod_set, pod_set.count if count is None else count))
+        admitted = counts.get(pod_set.name)
+        count = pod_set.count if admitted is None else admitted
+        is_used = pod_set.count > 0 and count > 0  # an admission may have no pod of a pod set
+        if is_used and (not managed or _uses(pod_set.template.get("spec") or {}, managed)):
+            found.append((pod_set, count))
     return found
 
 

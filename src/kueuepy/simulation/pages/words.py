@@ -423,7 +423,7 @@ def _problem(result: Recorded) -> Problem:
     # Never is not valid for a queue with borrowWithinCohort; a saved result does not tell its queues.
     bases = result._run.bases if result._run else ()  # noqa: SLF001 - of this room
     borrowing = {q.preemption.borrow_within_cohort.policy for base in bases for q in base.cluster.cluster_queues}
-    policies = ["Never", "LowerPriority", "Any"][borrowing != {"Never"} :]
+    policies = [*(["Never"] if borrowing == {"Never"} else []), "LowerPriority", "Any"]
     reclaim = _sweep_call(source, {f"{every}:preemption.reclaimWithinCohort": policies})
     # From the worst problem to the mildest: a loop makes all other numbers doubtful.
     if kpis.loops:
