@@ -29,7 +29,7 @@ from kueuepy.errors import (
     suggestion,
 )
 from kueuepy.fleet.dispatchers import AllAtOnce, Dispatcher, DispatcherName, Incremental, dispatcher_of
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet, listed, repr_html
 from kueuepy.objects import ClusterQueue, Cohort, FlavorQuotas, ResourceQuota, Seconds, duration_ns, quotas_of
 
 CONTROLLER = "kueue.x-k8s.io/multikueue"
@@ -447,8 +447,8 @@ class Fleet:
     def sheets(self) -> tuple[Sheet, ...]:
         """Return one row per cluster, and the remarks, as tables for display."""
         rows = [_row("manager", self.manager), *(_row(name, cluster) for name, cluster in self.workers.items())]
-        remarks = [Sheet(("remark",), [(text,) for text in self.remarks])] if self.remarks else []
-        return (Sheet(("cluster", "ClusterQueues", "nominal quota"), rows, repr(self.dispatcher)), *remarks)
+        sheet = Sheet(("cluster", "ClusterQueues", "nominal quota"), rows, repr(self.dispatcher))
+        return (sheet, *listed("remark", self.remarks))
 
     _repr_html_ = repr_html
 

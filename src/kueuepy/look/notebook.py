@@ -68,6 +68,12 @@ class Sheets(tuple[Sheet, ...]):
         return self
 
 
+def listed(title: str, texts: Iterable[str]) -> tuple[Sheet, ...]:
+    """Return a table with one text per row; no table if there are no texts."""
+    rows = [(text,) for text in texts]
+    return (Sheet((title,), rows),) if rows else ()
+
+
 WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
 # The number of characters from which a cell may be broken into lines: at first, and if the table is still too wide.
@@ -97,6 +103,21 @@ def repr_html(value: object) -> str:
     """Return a value as HTML."""
     (render,) = html_renderers
     return render(value)
+
+
+class Shown:
+    """A value that notebooks and `print` show as the tables that `sheets` returns."""
+
+    __slots__ = ()
+    _repr_html_ = repr_html
+
+    def sheets(self) -> Sequence[Sheet]:
+        """Return the tables."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the tables as text."""
+        return repr_text(self.sheets(), self)
 
 
 def figure_html(wide: str, narrow: str) -> str:

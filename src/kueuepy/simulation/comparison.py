@@ -13,7 +13,7 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, counted, spelled_out, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
-from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
+from kueuepy.look.notebook import MOST_ROWS, Sheet, listed
 from kueuepy.look.numbers import duration
 from kueuepy.look.plot import axes_of, draw
 from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text, titled
@@ -251,11 +251,7 @@ class Comparison(Framed):
         every = [(name, text) for name, result in self.results.items() for text in result.warnings]
         return [f"{name}: {text}" for name, text in every if AFTER_LAST not in text]
 
-    def __str__(self) -> str:
-        """Return the tables that a notebook shows, as text."""
-        return repr_text(self.sheets(), self)
-
-    __repr__ = __str__
+    __repr__ = Framed.__str__
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return tables for display: warnings, metrics, queues and the jobs whose waits differ most."""
@@ -266,27 +262,26 @@ class Comparison(Framed):
         pair = f" under {last} (the last policy) than under {first} (the first; between(a, b) others)"
         pair = pair if len(self.names) > _TWO else ""
         caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{pair}, largest change first"
-        warned = [Sheet(("Warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
         metrics = [(titled(name), *values) for name, *values in self.figures()]
         queues = [tuple(row[at] for at in _IN_HEADER) for row in self.rows()]
         return (
-            *warned,
+            *listed("Warning", self._warnings()),
             *self._in_words(),
             Sheet(("Metric", *self.names), metrics, source=".figures()"),
             Sheet(_HEADER, queues, "ClusterQueues", source=".rows()"),
             Sheet(("Job", first, last), changes, caption, len(self.changes), ".changes"),
         )
 
-    def _in_words(self) -> list[Sheet]:
+    def _in_words(self) -> tuple[Sheet, ...]:
         """Return the difference between the policies in sentences, the advice, the largest problem, and the next step.
 
         A comparison of one policy, or without jobs, has no such table.
         """
         if len(self.names) < _TWO or not all(kpis.jobs for kpis in self.kpis.values()):
-            return []
+            return ()
         best, advice = words.recommended(self.results)
         texts = [*words.of_results(self.results), advice, *words.problem(self[best]).lines(best)]
-        return [Sheet(("Result",), [(text,) for text in texts])]
+        return listed("Result", texts)
 
 
 @checked

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.errors import checked_methods
-from kueuepy.look.notebook import Sheet, repr_text
+from kueuepy.look.notebook import Sheet
 from kueuepy.look.numbers import busiest
 from kueuepy.simulation.catalogue import COUNTS, FLEET_FIGURES, figure_text, is_shown, titled, unit_text
 from kueuepy.simulation.columns import is_resource
@@ -201,10 +201,6 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         """Return one row per metric, with columns `metric`, `flavor_resource`, `value` and `unit`."""
         rows = [(*name.partition(" ")[::2], float(value), unit_text(name)) for name, value in self.rows()]
         return table_of(("metric", "flavor_resource", "value", "unit"), rows)
-
-    def __str__(self) -> str:
-        """Return the most important metrics as text; `rows()` returns all metrics."""
-        return repr_text(self.sheets(), self)
 
     def sheets(self) -> tuple[Sheet]:
         """Return the metrics as a table for display, with one metric per row and the most important metrics first."""

@@ -12,7 +12,7 @@ import numpy as np
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, StateError, checked_methods, counted, spelled_out
 from kueuepy.files import write_files
-from kueuepy.look.notebook import Sheet, Sheets, repr_html, repr_text
+from kueuepy.look.notebook import Sheet, Sheets, listed, repr_html, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.pages.data import MOST_EXPLAINED
@@ -397,7 +397,7 @@ class Result(Recorded, Framed):
 
     def _said(self) -> tuple[Sheet, ...]:
         said = (("Not modelled", self.not_modelled), ("Warning", self.warnings), (_IN_WORDS, self._in_words()))
-        return tuple(Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts)
+        return tuple(sheet for name, texts in said for sheet in listed(name, texts))
 
     def _in_words(self) -> list[str]:
         """Return the result in sentences: the waits and the usage, the largest problem, and the next step."""
@@ -411,8 +411,8 @@ class Result(Recorded, Framed):
 
     def __str__(self) -> str:
         """Return the warnings and the most important metrics, as a notebook shows them."""
-        found = [Sheet((_IN_WORDS,), [(text,) for text in self._in_words()])] if self.kpis.jobs else []
-        return "\n".join([*self._remarks(), repr_text([*found, *self._metrics()], self)])
+        found = [*listed(_IN_WORDS, self._in_words()), *self._metrics()]
+        return "\n".join([*self._remarks(), repr_text(found, self)])
 
 
 def _window(where: str, start: Any, end: Any) -> tuple[float | None, float | None]:

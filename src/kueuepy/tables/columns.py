@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Quantity, arrow_stream
 from kueuepy.errors import InvalidSpecError, NotFoundError, briefly, checked_methods, counted, imported, suggestion
-from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
+from kueuepy.look.notebook import MOST_ROWS, Sheet, Shown, repr_html, repr_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -464,14 +464,10 @@ def _stored_column(column: Any) -> Any:
     return from_arrow(column)
 
 
-class Framed:
-    """A result with a main table, `to_table()`, which can be converted to pandas, polars and Arrow.
-
-    Notebooks show the tables that `sheets` returns.
-    """
+class Framed(Shown):
+    """A result with a main table, `to_table()`, which can be converted to pandas, polars and Arrow."""
 
     __slots__ = ()
-    _repr_html_ = repr_html
 
     def to_table(self) -> Columns:
         """Return the main table of the result."""

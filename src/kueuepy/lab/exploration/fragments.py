@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, checked
-from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.look.notebook import Sheet, Shown
 from kueuepy.objects import QuantityText, Workload
 from kueuepy.scheduler import Scheduler
 from kueuepy.tables.columns import Columns, table_of
@@ -47,7 +47,7 @@ class Row(msgspec.Struct, frozen=True):
     unplaced: int = 0
 
 
-class Fragmentation(msgspec.Struct, frozen=True):
+class Fragmentation(msgspec.Struct, Shown, frozen=True):
     """The largest jobs that fit, by placement profile, pod size and topology level; displayed as a table in notebooks.
 
     Attributes:
@@ -85,12 +85,6 @@ class Fragmentation(msgspec.Struct, frozen=True):
         place = f"{self.topology} ({self.flavor})"
         caption = f"largest number of pods that fit in {place}, of the number without workloads"
         return (Sheet(header, rows, caption),)
-
-    def __str__(self) -> str:
-        """Format the table as text."""
-        return repr_text(self.sheets(), self)
-
-    _repr_html_ = repr_html
 
 
 @checked

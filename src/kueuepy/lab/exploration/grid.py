@@ -20,7 +20,7 @@ from kueuepy.lab.exploration.pictures import SweepPlots
 from kueuepy.lab.exploration.policy import Setup, applied
 from kueuepy.lab.exploration.runs import Row, result_under
 from kueuepy.lab.exploration.statistics import Estimate, PairedDifference, estimate, paired
-from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
+from kueuepy.look.notebook import MOST_ROWS, Sheet, listed, repr_text
 from kueuepy.simulation.catalogue import COUNTS, FIGURES, figure_text, interval_text, is_shown, metric_of, titled
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.result import Result
@@ -372,7 +372,7 @@ class Sweep(Framed):
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, and the first 20 policies with their values and the means of the main metrics."""
         said = (("Warning", self.warnings), ("Result", self._in_words()))
-        about = [Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts]
+        about = [sheet for name, texts in said for sheet in listed(name, texts)]
         return (*about, self.sheet(self.means, MOST_ROWS))
 
     def sheet(self, means: Columns, most: int) -> Sheet:

@@ -12,7 +12,7 @@ from kueuepy.errors.guesses import guessed
 from kueuepy.lab.exploration.grid import ALIKE, Sweep
 from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
-from kueuepy.look.notebook import Sheet, repr_text
+from kueuepy.look.notebook import Sheet, listed
 from kueuepy.look.numbers import amount, busiest
 from kueuepy.objects.base import whole
 from kueuepy.simulation.catalogue import figure_text, label_of, titled
@@ -192,21 +192,16 @@ class Plan(Framed):
         """Return the warnings, followed by the answer in one line."""
         return "\n".join([*(f"warning: {text}" for text in self.warnings), f"<Plan: {self._answer()}>"])
 
-    def __str__(self) -> str:
-        """Return the answer and the tried values with units."""
-        return repr_text(self.sheets(), self)
-
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, the answer, and the curve in readable units."""
-        warned = [Sheet(("Warning",), [(text,) for text in self.warnings])] if self.warnings else []
         rows = []
         for row in self.curve.rows():
             mean = (figure_text(self._figure, row[name]) for name in ("mean", "low", "high"))
             rows.append((self._text(row["value"]), *mean, row["seeds"], "yes" if row["passed"] else "no"))
         head = (self.vary.rpartition(".")[2], titled(self._figure), "95% from", "to", "Seeds", "Target met")
         note = "Means over seeds" if len(self._grid.seeds) > 1 else ""
-        answer = Sheet((self.target,), [(text,) for text in (self._answer(), *self._next())])
-        return (*warned, answer, Sheet(head, rows, note))
+        answer = listed(self.target, [self._answer(), *self._next()])
+        return (*listed("Warning", self.warnings), *answer, Sheet(head, rows, note))
 
 
 @checked

@@ -16,7 +16,7 @@ from kueuepy.engine.decisions import Preempting
 from kueuepy.engine.nodes import path_of, roots
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.errors import InvalidSpecError, NotFoundError, counted, suggestion, verb
-from kueuepy.look.notebook import Sheet, repr_text
+from kueuepy.look.notebook import Sheet
 from kueuepy.look.numbers import number
 from kueuepy.objects import (
     ClusterQueue,
@@ -92,10 +92,6 @@ class Guarantee(msgspec.Struct, Framed, frozen=True):
             measure: The name of the measure. If no fact has this measure, the result is empty.
         """
         return {row["subject"]: row["value"] for row in self.facts.rows() if row["measure"] == measure}
-
-    def __str__(self) -> str:
-        """Return the verdict, its reasons, the effects that are not modelled, and the first facts."""
-        return repr_text(self.sheets(), self)
 
     def to_table(self) -> Columns:
         """Return `facts`."""
