@@ -1,19 +1,15 @@
 """Files by name, and writing of files: if a file cannot be written completely, its previous content remains."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import stat
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias, TypeVar
+from typing import BinaryIO, Protocol, TypeAlias, TypeVar
 
 from kueuepy.errors import StateError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 SAVED = "kueuepy-scheduler"
 """The format of a saved state of a Scheduler, which is at its beginning."""

@@ -4,17 +4,13 @@ By default, the HTML shows the tables that the object's method `sheets` returns.
 classes differently.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from kueuepy.look import html_renderers
 from kueuepy.look.escapes import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 class Named(NamedTuple):
@@ -63,7 +59,7 @@ class Sheets(tuple[Sheet, ...]):
 
     __slots__ = ()
 
-    def sheets(self) -> Sheets:
+    def sheets(self) -> "Sheets":
         """Return the tables."""
         return self
 

@@ -1,12 +1,7 @@
 """Numbers, time spans, shares and amounts of resources as text, with three significant digits."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 NONE = "—"
 """The text for a missing value."""

@@ -1,15 +1,14 @@
 """Validate and execute the calls of a Scheduler that change it; `Scheduler` documents them."""
 
-from __future__ import annotations
-
 import copyreg
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
 from kueuepy._core import Engine, Question
 from kueuepy.cluster import Cluster
-from kueuepy.engine.cycle import Settled
+from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.errors import (
     DuplicateError,
     InvalidSpecError,
@@ -25,24 +24,17 @@ from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.jobkinds import review_fields
 from kueuepy.manifest.validation.update import plain
 from kueuepy.objects import SECOND, AdmissionCheck, Object, Timestamp, Workload, duration_ns, later, nanoseconds_of
+from kueuepy.objects.times import Duration, TimeLike
 from kueuepy.session import calls
-from kueuepy.session.checks import CheckAnswer, CheckRequest, answer, check_updates, checks_of
+from kueuepy.session.checks import Check, CheckAnswer, CheckRequest, answer, check_updates, checks_of
 from kueuepy.session.elastic import resized
 from kueuepy.session.provisioning import parameters_of
 from kueuepy.session.session import Session
 from kueuepy.session.settling import settle as _settle
 from kueuepy.session.state import SchedulerState
-from kueuepy.session.store import PASSIVE, Declared, Store
+from kueuepy.session.store import PASSIVE, Declared, Step, Store
 from kueuepy.session.submission import Keys, SubmittedWorkload, latest_time, of_jobs, submissions, uid_of
 from kueuepy.session.submission import plain as copied
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from kueuepy.engine.cycle import Cycle
-    from kueuepy.objects.times import Duration, TimeLike
-    from kueuepy.session.checks import Check
-    from kueuepy.session.store import Step
 
 # The number of differing fields that a message names.
 _SHOWN = 5

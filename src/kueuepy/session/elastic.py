@@ -4,22 +4,17 @@ Mirrors `pkg/workloadslicing/workloadslicing.go:EnsureWorkloadSlices,ScaledDown`
 `pkg/controller/jobframework/reconciler.go:prepareWorkloadSlice`.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import keys
+from kueuepy.objects import Workload
+from kueuepy.session.state import SchedulerState
 from kueuepy.session.submission import SubmittedWorkload, of_jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from kueuepy.objects import Workload
-    from kueuepy.session.state import SchedulerState
 
 
 class Resized(NamedTuple):

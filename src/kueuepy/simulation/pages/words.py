@@ -1,11 +1,10 @@
 """Headlines of reports: results with their uncertainty, warnings, the largest problem, and the next step."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,17 +14,11 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
 from kueuepy.simulation.columns import NATIVE, is_about, is_resource
 from kueuepy.simulation.confidence import Effect, Effects
+from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.recorded import Recorded
 from kueuepy.tables.columns import exact, is_named, quantity_text
 from kueuepy.tables.columns import unit_of as unit_of_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kueuepy.simulation.figures import Kpis
-    from kueuepy.simulation.recorded import Recorded
-
 
 _UNFINISHED = 0.05
 _ENOUGH, _LONG = 100, 5
