@@ -34,33 +34,28 @@ _RECEIVED = {
     "kueuepy.topology": "Rack RackMap",
 }
 
+# Questions that are one function now: by name, and by the class of the answer.
+_QUESTIONS = "Safety Shrink Starvation limits safety shrink starvation"
+_INSTEAD = {
+    "import Target from kueuepy, and other classes from the modules that docs/api/answers.md names": "answers",
+    "benchmarks/eta_coverage.py in a checkout measures the coverage of eta": "Calibration calibrate",
+    "simulate with Recording(cycles=True), whose table cycles has the heads of each cycle": "CycleCost cycle_cost",
+    'use kueuepy.lab.guarantee("delays", ...)': "DelayMatrix delay_matrix",
+    'use kueuepy.lab.guarantee("limits", ...)': "QuotaLimits",
+    "use Scheduler.explain, which lists the preemption candidates and targets of a workload": "VictimSets victim_sets",
+    "import it from kueuepy.platform.visibility, or the object's status from kueuepy.objects": "LocalQueueStatus",
+    "use Scheduler.save and Scheduler.load": "persist",
+    "use hypothesis or a fuzzer; kueuepy's own is tests/fuzz/mutation.py in a checkout": "Mutator",
+    "run python tools/replay.py in a checkout": "ScenarioError replay",
+    "compare Scheduler.usage with the nominal quota, as docs/testing.md shows": "owed",
+}
+
 FORMER: dict[str, dict[str, str]] = {
     # Attributes of the public modules: an old name is answered in whichever of them it is looked up.
     "name": {
         **{name: f"import it from {module}" for module, names in _RECEIVED.items() for name in names.split()},
-        "answers": "import Target from kueuepy, and other classes from the modules that docs/api/answers.md names",
-        "Calibration": "benchmarks/eta_coverage.py in a checkout measures the coverage of eta",
-        "CycleCost": "simulate with Recording(cycles=True), whose table cycles has the heads of each cycle",
-        "DelayMatrix": 'use kueuepy.lab.guarantee("delays", ...)',
-        "QuotaLimits": 'use kueuepy.lab.guarantee("limits", ...)',
-        "Safety": 'use kueuepy.lab.guarantee("safety", ...)',
-        "Shrink": 'use kueuepy.lab.guarantee("shrink", ...)',
-        "Starvation": 'use kueuepy.lab.guarantee("starvation", ...)',
-        "VictimSets": "use Scheduler.explain, which lists the preemption candidates and targets of a workload",
-        "calibrate": "benchmarks/eta_coverage.py in a checkout measures the coverage of eta",
-        "cycle_cost": "simulate with Recording(cycles=True), whose table cycles has the heads of each cycle",
-        "delay_matrix": 'use kueuepy.lab.guarantee("delays", ...)',
-        "limits": 'use kueuepy.lab.guarantee("limits", ...)',
-        "safety": 'use kueuepy.lab.guarantee("safety", ...)',
-        "shrink": 'use kueuepy.lab.guarantee("shrink", ...)',
-        "starvation": 'use kueuepy.lab.guarantee("starvation", ...)',
-        "victim_sets": "use Scheduler.explain, which lists the preemption candidates and targets of a workload",
-        "LocalQueueStatus": "import it from kueuepy.platform.visibility, or the object's status from kueuepy.objects",
-        "persist": "use Scheduler.save and Scheduler.load",
-        "Mutator": "use hypothesis or a fuzzer; kueuepy's own is tests/fuzz/mutation.py in a checkout",
-        "ScenarioError": "run python tools/replay.py in a checkout",
-        "owed": "compare Scheduler.usage with the nominal quota, as docs/testing.md shows",
-        "replay": "run python tools/replay.py in a checkout",
+        **{name: f'use kueuepy.lab.guarantee("{name.lower()}", ...)' for name in _QUESTIONS.split()},
+        **{name: text for text, names in _INSTEAD.items() for name in names.split()},
     },
     # Commands of the command line, by their full name.
     "command": {

@@ -42,22 +42,16 @@ _TRAINING = Adapter("kubeflow.org/training-operator", ("spec", "runPolicy"))
 _RAY = Adapter("ray.io/kuberay-operator")
 ADAPTERS = {
     "AppWrapper": Adapter("workload.codeflare.dev/appwrapper-controller"),
-    "JAXJob": _TRAINING,
     "Job": BATCH,
     "JobSet": Adapter("jobset.sigs.k8s.io/jobset-controller"),
     "LeaderWorkerSet": Adapter(section=(), unmodelled="LeaderWorkerSets"),
     "MPIJob": Adapter("kubeflow.org/mpi-operator", ("spec", "runPolicy"), "spec.runPolicy"),
-    "PaddleJob": _TRAINING,
     "Pod": Adapter(section=(), unmodelled="Pods"),
-    "PyTorchJob": _TRAINING,
-    "RayCluster": _RAY,
-    "RayJob": _RAY,
-    "RayService": _RAY,
     # The manager's controller of StatefulSets would overwrite a copied status.
     "StatefulSet": Adapter(section=(), copies="Never"),
-    "TFJob": _TRAINING,
     "TrainJob": Adapter("trainer.kubeflow.org/trainjob-controller"),
-    "XGBoostJob": _TRAINING,
+    **dict.fromkeys(("JAXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"), _TRAINING),
+    **dict.fromkeys(("RayCluster", "RayJob", "RayService"), _RAY),
 }
 
 

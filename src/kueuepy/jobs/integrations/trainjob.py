@@ -133,14 +133,9 @@ _TRAINER = "trainer"
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 # Merge keys of lists, as in the Go types of pods and JobSets. Other lists are replaced.
 _MERGE_KEYS = {
-    "replicatedJobs": "name",
-    "containers": "name",
-    "initContainers": "name",
-    "env": "name",
-    "volumes": "name",
+    **dict.fromkeys(("replicatedJobs", "containers", "initContainers", "env", "volumes"), "name"),
+    **dict.fromkeys(("imagePullSecrets", "schedulingGates"), "name"),
     "volumeMounts": "mountPath",
-    "imagePullSecrets": "name",
-    "schedulingGates": "name",
 }
 _CONTAINER_PATCH: Document = dict.fromkeys(("name", "env", "volumeMounts", "securityContext"))
 _POD_PATCH: Document = dict.fromkeys(
