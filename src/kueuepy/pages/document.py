@@ -29,6 +29,18 @@ class Page:
         """Create a page from its data."""
         self.data = data
 
+    @classmethod
+    def written(cls, data: PageData, path: str | os.PathLike[str] | None) -> "Page":
+        """Create a page, and write it to a file if a path is given.
+
+        Raises:
+            StateError: The file cannot be written.
+        """
+        page = cls(data)
+        if path is not None:
+            page.save(path)
+        return page
+
     @property
     def _parts(self) -> dict[str, str]:
         connect = "'self'" if self.data.asks else "'none'"

@@ -334,10 +334,7 @@ class Result(Recorded, Framed):
         scheduler = None if self._run is None or hasattr(self, "clusters") else self.scheduler
         data = result_data(self, scheduler, title=title, explained=explained)
         data.notes = list(self.warnings)
-        found = Page(data)
-        if path is not None:
-            found.save(path)
-        return found
+        return Page.written(data, path)
 
     def _given(self) -> Prepared:
         run: Prepared | None = self._run

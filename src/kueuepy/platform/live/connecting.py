@@ -65,10 +65,7 @@ class LiveCluster:
         """
         data = state_data(self._now().scheduler, title=title, source=self._reader.name, explained=explained)
         data.notes = list(self.notes)
-        found = Page(data)
-        if path is not None:
-            found.save(path)
-        return found
+        return Page.written(data, path)
 
     @property
     def cluster(self) -> Cluster:

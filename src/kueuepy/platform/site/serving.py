@@ -418,10 +418,7 @@ def page(
     if not isinstance(source, Scheduler | Cluster) and callable(getattr(source, "page", None)):
         made: Page = source.page(path, title=title, explained=explained)
         return made
-    found = Page(_data(source, title, explained))
-    if path is not None:
-        found.save(path)
-    return found
+    return Page.written(_data(source, title, explained), path)
 
 
 def _data(source: Any, title: str, explained: int) -> PageData:
