@@ -19,7 +19,7 @@ from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_c
 from kueuepy.jobs.registry import adapter_for, is_known
 from kueuepy.jobs.template import Document
 from kueuepy.jobs.template import manifests as given_manifests
-from kueuepy.manifest import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, framework_of, part, with_queue_label
+from kueuepy.manifest import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, Manifest, framework_of, part, with_queue_label
 from kueuepy.objects import NAMESPACE_NAME_LABEL, Configuration, LocalQueue, Namespace
 
 # `managedOwnersChainLimit` in `pkg/controller/jobframework/reconciler.go`.
@@ -94,6 +94,12 @@ class JobCluster:
         """Create an instance from the objects of a cluster."""
         defaults = frozenset(queue.namespace for queue in local_queues if queue.name == DEFAULT_QUEUE)
         return cls(config, tuple(classes), given_manifests(related), tuple(namespaces), defaults)
+
+    @classmethod
+    def of_manifest(cls, manifest: Manifest, config: Configuration | None) -> "JobCluster":
+        """Create an instance from the objects of a manifest, and a Configuration instead of the one in it."""
+        classes: tuple[AnyPriorityClass, ...] = (*manifest.workload_priority_classes, *manifest.priority_classes)
+        return cls.of(config or Configuration(), classes, manifest.others, manifest.namespaces, manifest.local_queues)
 
     def own(self, manifests: Iterable[Document]) -> "JobCluster":
         """Add manifests that may own jobs, and return the instance. Of several for one object, the last one counts."""

@@ -13,6 +13,7 @@ from kueuepy.jobs.convert import Existing, Made, conversions
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.manifest import QUEUE_NAME, Manifest, ReadJob, called, check, object_name
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, Object, PodSet, QuantityText, ResourceFlavor, Workload
+from kueuepy.session.store import PASSIVE
 
 FlavorResource: TypeAlias = tuple[str, str]
 """A flavor and a resource, by name."""
@@ -96,22 +97,6 @@ class Capacity:
         return 0 if column is None else int(self._potential[row, column])
 
 
-_DECLARED = (
-    "namespaces",
-    "topologies",
-    "nodes",
-    "device_classes",
-    "resource_claim_templates",
-    "resource_slices",
-    "resource_flavors",
-    "admission_checks",
-    "cohorts",
-    "cluster_queues",
-    "local_queues",
-)
-"""The fields of a manifest that contain the objects of a cluster other than workloads."""
-
-
 class LintContext:
     """The objects by name, and their cohort trees.
 
@@ -148,18 +133,11 @@ class LintContext:
 
     @cached_property
     def _made(self) -> tuple[Made, ...]:
-        manifest, configuration = self.manifest, self.configuration or Configuration()
-        cluster = JobCluster.of(
-            configuration,
-            (*manifest.workload_priority_classes, *manifest.priority_classes),
-            manifest.others,
-            manifest.namespaces,
-            manifest.local_queues,
-        )
+        manifest, cluster = self.manifest, JobCluster.of_manifest(self.manifest, self.configuration)
         checked = []
         for made in filter(Existing(manifest.workloads).lacks, conversions(manifest.jobs, cluster)):
             with made.written():
-                check(made.workload, feature_gates=configuration.gates)
+                check(made.workload, feature_gates=cluster.config.gates)
             checked.append(made)
         return tuple(checked)
 
@@ -236,10 +214,10 @@ class LintContext:
 
     @cached_property
     def empty(self) -> Engine:
-        """An engine with the objects of the context, but without workloads."""
+        """An engine with the objects of the context, but without workloads and other pods."""
         engine = Engine(self.configuration)
-        for name in _DECLARED:
-            for obj in getattr(self.manifest, name):
+        for obj in msgspec.structs.replace(self.manifest, pods=(), workloads=()).objects():
+            if not isinstance(obj, PASSIVE):
                 engine.apply(obj)
         return engine
 

@@ -400,13 +400,7 @@ def workloads_of_jobs(manifest: Manifest) -> list[Workload]:
     from kueuepy.jobs.cluster import JobCluster  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import Existing, conversions  # noqa: PLC0415
 
-    cluster = JobCluster.of(
-        manifest.configuration or Configuration(),
-        (*manifest.workload_priority_classes, *manifest.priority_classes),
-        manifest.others,
-        manifest.namespaces,
-        manifest.local_queues,
-    )
+    cluster = JobCluster.of_manifest(manifest, manifest.configuration)
     existing, found = Existing(manifest.workloads), list(manifest.workloads)
     for made in conversions(manifest.jobs, cluster):
         pods = made.manifest.get("items") or [made.manifest]
