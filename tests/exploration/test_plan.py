@@ -140,7 +140,7 @@ def test_invalid_values_miss_the_target_and_are_reported(teams):
         ({"trials": 0}, "give one at least"),
         ({"space": {}}, "give one at least"),
         ({"subject_to": "evictions <= 2"}, "must be a list of conditions"),
-        ({"sampler": "grid"}, "must be tpe or random"),
+        ({"sampler": "grid"}, "must be one of tpe, random"),
     ],
 )
 def test_invalid_search_arguments_are_rejected(teams, fields, told):

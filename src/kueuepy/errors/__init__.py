@@ -32,6 +32,7 @@ from kueuepy.errors.kinds import (
 from kueuepy.errors.libraries import imported as imported
 from kueuepy.errors.problems import LimitError, ManifestError, Path as Path, Problem as Problem
 from kueuepy.errors.problems import ProblemKind as ProblemKind, path_text as path_text, shown as shown
+from kueuepy.errors.problems import expect_known as expect_known, expect_one_of as expect_one_of
 from kueuepy.errors.problems import nearest as nearest, steps as steps, suggestion as suggestion
 from kueuepy.errors.words import counted as counted, first_of as first_of, plural as plural, verb as verb
 

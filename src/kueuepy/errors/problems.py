@@ -1,13 +1,13 @@
 """Problems in objects and files, and the exceptions that report them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from kueuepy.errors.kinds import InvalidSpecError
+from kueuepy.errors.kinds import InvalidSpecError, NotFoundError
 
 ProblemKind: TypeAlias = Literal[
     "Invalid", "Required", "Duplicate", "NotSupported", "Forbidden", "TooMany", "NotFound", "Unknown", "Syntax"
@@ -165,6 +165,26 @@ def suggestion(word: str, known: Iterable[str], listed: str = "") -> str:
     if len(words) > _FEW:
         return listed or f"known are {', '.join(words[:_FEW])} and {len(words) - _FEW} others"
     return f"known are {', '.join(words) or 'none'}"
+
+
+def expect_known(where: str, name: str, known: Collection[str], problem: str) -> None:
+    """Check that a name is known; `problem` says what it is not, such as `is not a worker`.
+
+    Raises:
+        NotFoundError: The name is not known.
+    """
+    if name not in known:
+        raise NotFoundError(f'{where}: "{name}" {problem}; {suggestion(name, known)}')
+
+
+def expect_one_of(where: str, value: object, allowed: Iterable[str]) -> None:
+    """Check that an argument has one of the allowed values.
+
+    Raises:
+        InvalidSpecError: It has another value.
+    """
+    if value not in tuple(allowed):
+        raise InvalidSpecError(f"{where}: is {value!r:.99}; it must be one of {', '.join(allowed)}")
 
 
 def shown(value: object) -> str:

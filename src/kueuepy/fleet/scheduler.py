@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Dispatch
-from kueuepy.errors import NotFoundError, StateError, UnsupportedError, checked_methods, suggestion
+from kueuepy.errors import StateError, UnsupportedError, checked_methods, expect_known
 from kueuepy.fleet.adapters import BATCH, adapter_of
 from kueuepy.fleet.dispatchers import External, chosen_names
 from kueuepy.scheduler import Scheduler
-from kueuepy.session.session import session_of
+from kueuepy.session.session import Session, session_of
 from kueuepy.session.store import commit
 
 if TYPE_CHECKING:
@@ -117,10 +117,9 @@ class FleetScheduler:
 
     def restart(self) -> None:
         """Restart MultiKueue's controllers, like a restart of Kueue on the manager; all workers are then connected."""
-        engines = [(name, session_of(scheduler).engine) for name, scheduler in self.workers.items()]
-        self._engines = [session_of(self.manager).engine, *(engine for _, engine in engines)]
-        checks = self.fleet.numbered_checks()
-        self._dispatch = Dispatch(session_of(self.manager).engine, engines, checks, self.fleet.options())
+        self._engines = [session.engine for session in self._sessions]
+        workers = list(zip(self.workers, self._engines[1:], strict=True))
+        self._dispatch = Dispatch(self._engines[0], workers, self.fleet.numbered_checks(), self.fleet.options())
         # The checks become active with the connections, before the first workload asks for them.
         self._dispatch.refresh_checks()
         self._connected = dict.fromkeys(self.workers, True)
@@ -133,8 +132,7 @@ class FleetScheduler:
         """
         if cluster == "manager":
             return self.manager
-        if cluster not in self.workers:
-            raise NotFoundError(f'fleet: "{cluster}" is not a cluster; {suggestion(cluster, self.workers)}')
+        expect_known("fleet", cluster, self.workers, "is not a cluster")
         return self.workers[cluster]
 
     @property
@@ -142,21 +140,24 @@ class FleetScheduler:
         """The time in seconds since the Unix epoch."""
         return self.manager.now
 
+    @property
+    def _sessions(self) -> list[Session]:
+        return [session_of(scheduler) for scheduler in (self.manager, *self.workers.values())]
+
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Hold the locks of all Schedulers, acquired in a fixed order, and set all clocks to the latest time."""
         with ExitStack() as stack:
-            schedulers = (self.manager, *self.workers.values())
-            for scheduler in schedulers:
-                stack.enter_context(session_of(scheduler).lock)
-            engines = [session_of(scheduler).engine for scheduler in schedulers]
+            for session in self._sessions:
+                stack.enter_context(session.lock)
+            engines = [session.engine for session in self._sessions]
             if any(engine is not known for engine, known in zip(engines, self._engines, strict=True)):
                 # A change that ended with an exception has replaced an engine by a fork.
                 self._dispatch, self._engines = self._dispatch.fork(engines[0], engines[1:]), engines
             # A user can have advanced one Scheduler alone.
-            latest = max(session_of(scheduler).engine.now for scheduler in schedulers)
-            for scheduler in schedulers:
-                session_of(scheduler).engine.set_now(latest)
+            latest = max(engine.now for engine in engines)
+            for engine in engines:
+                engine.set_now(latest)
             yield
 
     @contextmanager
@@ -167,16 +168,15 @@ class FleetScheduler:
             StateError: The dispatcher that this fleet called tries to change it.
         """
         with self._locked():
-            sessions = [session_of(scheduler) for scheduler in (self.manager, *self.workers.values())]
-            for session in sessions:
+            for session in self._sessions:
                 session.expect_idle()
             before = self.fork()
             try:
                 yield
             # Not even Ctrl-C may leave a copy on a worker that the manager does not know.
             except BaseException:
-                for session, known in zip(sessions, (before.manager, *before.workers.values()), strict=True):
-                    session.state = session_of(known).state
+                for session, known in zip(self._sessions, before._sessions, strict=True):  # noqa: SLF001 - same class
+                    session.state = known.state
                 self._dispatch, self._connected = before._dispatch, before._connected  # noqa: SLF001 - same class
                 self._engines = before._engines  # noqa: SLF001 - same class
                 raise
@@ -330,9 +330,8 @@ class FleetScheduler:
             twin.fleet, twin._connected = self.fleet, dict(self._connected)  # noqa: SLF001 - same class
             twin.manager = self.manager.fork()
             twin.workers = {name: scheduler.fork() for name, scheduler in self.workers.items()}
-            engines = [session_of(scheduler).engine for scheduler in (twin.manager, *twin.workers.values())]
-            twin._dispatch = self._dispatch.fork(engines[0], engines[1:])  # noqa: SLF001 - of its own class
-            twin._engines = engines  # noqa: SLF001 - of its own class
+            twin._engines = [session.engine for session in twin._sessions]  # noqa: SLF001 - of its own class
+            twin._dispatch = self._dispatch.fork(twin._engines[0], twin._engines[1:])  # noqa: SLF001 - of its own class
             return twin
 
     def __copy__(self) -> FleetScheduler:
@@ -359,8 +358,7 @@ class FleetScheduler:
                 self._connected[name] = connected
 
     def _number(self, name: str) -> int:
-        if name not in self.workers:
-            raise NotFoundError(f'fleet: "{name}" is not a worker; {suggestion(name, self.workers)}')
+        expect_known("fleet", name, self.workers, "is not a worker")
         return list(self.workers).index(name)
 
     def _adapt(self) -> list[tuple[int, str]]:
@@ -398,7 +396,7 @@ class FleetScheduler:
             if not waits or conditions.get("Evicted") or conditions.get("Finished"):
                 continue
             # The function gets the Schedulers to read them; a change of one is refused.
-            asked = [session_of(scheduler).asking.begin() for scheduler in (self.manager, *self.workers.values())]
+            asked = [session.asking.begin() for session in self._sessions]
             try:
                 chosen = chosen_names(dispatcher.choose(workload, reachable, self.now))
             finally:

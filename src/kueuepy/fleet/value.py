@@ -25,6 +25,7 @@ from kueuepy.errors import (
     UnsupportedError,
     checked_methods,
     counted,
+    expect_known,
     first_of,
     suggestion,
 )
@@ -175,8 +176,7 @@ def _target(path: str, workers: tuple[str, ...]) -> tuple[list[str], str]:
     target, colon, rest = path.partition(":")
     known = (MANAGER, *workers)
     if target == _FLEET and _FLEET not in known:
-        if rest not in _SETTINGS:
-            raise NotFoundError(f'edit: "{path}": "{rest}" is not a setting of a fleet; {suggestion(rest, _SETTINGS)}')
+        expect_known(f'edit: "{path}"', rest, _SETTINGS, "is not a setting of a fleet")
         return [], rest
     if not colon or "/" in target or (target == "Configuration" and target not in known):
         raise InvalidSpecError(
@@ -489,8 +489,7 @@ def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, Seconds]:
     if not isinstance(given, Mapping):
         return dict.fromkeys(workers, Seconds.of(duration_ns(given)))
     for name in given:
-        if name not in workers:
-            raise NotFoundError(f'Fleet: sync: "{name}" is not a worker; {suggestion(name, workers)}')
+        expect_known("Fleet: sync", name, workers, "is not a worker")
     return {name: Seconds.of(duration_ns(given.get(name, "1s"))) for name in workers}
 
 
@@ -503,9 +502,7 @@ def _checks(manager: Cluster, workers: tuple[str, ...]) -> dict[str, tuple[str, 
     configs = {name: tuple(spec.get("clusters") or ()) for name, spec in configs_of(manager).items()}
     for config, names in configs.items():
         for name in names:
-            if name not in workers:
-                hint = suggestion(name, workers)
-                raise NotFoundError(f'MultiKueueConfig "{config}": clusters: "{name}" is not a worker; {hint}')
+            expect_known(f'MultiKueueConfig "{config}": clusters', name, workers, "is not a worker")
     found = {}
     for check in manager.admission_checks:
         if check.controller_name != CONTROLLER:

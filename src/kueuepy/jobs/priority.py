@@ -6,7 +6,7 @@ Source: `pkg/controller/jobframework/reconciler.go:ExtractPriority` and `pkg/uti
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-from kueuepy.errors import NotFoundError, checked, suggestion
+from kueuepy.errors import checked, expect_known
 from kueuepy.objects import PodSet, PriorityClass, PriorityClassRef, WorkloadPriorityClass
 
 AnyPriorityClass: TypeAlias = WorkloadPriorityClass | PriorityClass
@@ -97,6 +97,5 @@ def _pods_class(pod_sets: Iterable[PodSet]) -> str:
 
 def _find(name: str, classes: Iterable[AnyPriorityClass], kind: str, owner: str) -> AnyPriorityClass:
     by_name = {c.name: c for c in reversed(list(classes))}
-    if name not in by_name:
-        raise NotFoundError(f'{owner}: "{name}" names no {kind}; {suggestion(name, by_name)}')
+    expect_known(owner, name, by_name, f"names no {kind}")
     return by_name[name]

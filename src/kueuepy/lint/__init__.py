@@ -7,7 +7,7 @@ accepts: queues that admit no workload, quotas that are not guaranteed, limits w
 from collections.abc import Collection, Iterable
 
 from kueuepy.cluster import Cluster
-from kueuepy.errors import NotFoundError, checked, suggestion
+from kueuepy.errors import checked, expect_known
 from kueuepy.lint.rule import SEVERITIES as SEVERITIES
 from kueuepy.lint.rule import Finding as Finding
 from kueuepy.lint.rule import Findings as Findings
@@ -51,8 +51,7 @@ def lint(
     """
     known = [rule.id for rule in RULES]
     for name in skip:
-        if name not in known:
-            raise NotFoundError(f'lint: "{name}" is not a rule; {suggestion(name, known)}')
+        expect_known("lint", name, known, "is not a rule")
     context = LintContext(_complete(objects), configuration)
     return Findings(finding for rule in RULES if rule.id not in skip for finding in rule.findings(context))
 

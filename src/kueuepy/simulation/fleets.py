@@ -8,7 +8,7 @@ import numpy as np
 
 from kueuepy._core import FleetRun, VirtualRun
 from kueuepy.cluster.planned import Planned
-from kueuepy.errors import NotFoundError, UnsupportedError, checked_methods, suggestion
+from kueuepy.errors import NotFoundError, UnsupportedError, checked_methods, expect_known
 from kueuepy.fleet import Connect, Disconnect, External, Fleet, FleetScheduler
 from kueuepy.fleet.dispatchers import On, chosen_names
 from kueuepy.fleet.value import automated
@@ -64,8 +64,7 @@ class FleetPrepared(Prepared):
             # The texts of a missing value, if the column was made from numbers or objects.
             if name in ("", "nan", "None"):
                 continue
-            if name not in self.names:
-                raise NotFoundError(f'jobs: cluster: "{name}" is not a cluster; {suggestion(str(name), self.names)}')
+            expect_known("jobs: cluster", str(name), self.names, "is not a cluster")
             numbers[code] = self.names.index(name)
         return numbers[values.codes]
 
@@ -123,8 +122,7 @@ class FleetPrepared(Prepared):
         return sorted(changes, key=lambda change: change[1]), connections
 
     def _number(self, name: str) -> int:
-        if name not in self.names:
-            raise NotFoundError(f'events: "{name}" is not a cluster; {suggestion(name, self.names)}')
+        expect_known("events", name, self.names, "is not a cluster")
         return self.names.index(name)
 
     def _start(self) -> FleetRun:

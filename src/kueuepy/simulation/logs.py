@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, expect_one_of
 from kueuepy.errors.former import FORMER
 from kueuepy.objects import LONGEST, SECOND
 from kueuepy.simulation.base import JobColumns
@@ -533,8 +533,7 @@ def read(
     source = path if isinstance(path, Source) else Source(path)
     if name in FORMER["format"]:
         raise InvalidSpecError(f"format: {name!r:.99} no longer exists: {FORMER['format'][name]}")
-    if name not in ("auto", *_READERS):
-        raise InvalidSpecError(f"format: {name!r:.99}; it must be auto or one of {', '.join(_READERS)}")
+    expect_one_of("format", name, ("auto", *_READERS))
     format_ = _format_of(source, columns) if name == "auto" else name
     more, reader = {**options, **({} if columns is None else {"map": columns})}, _READERS[format_]
     if unknown := sorted(set(more) - set(signature(reader).parameters)):

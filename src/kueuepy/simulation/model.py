@@ -12,7 +12,7 @@ import numpy as np
 
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.planned import Planned
-from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors import InvalidSpecError, KueueError, expect_one_of
 from kueuepy.errors.arguments import expect_texts
 from kueuepy.manifest import Item, Limits, from_dict, items
 from kueuepy.objects import LONGEST, SECOND, Object, Workload, parse_span
@@ -62,9 +62,7 @@ class RunModel(msgspec.Struct, frozen=True):
         Raises:
             InvalidSpecError: A field has an invalid value.
         """
-        known = ("restart", "checkpoint", "resume")
-        if self.on_eviction not in known:
-            raise InvalidSpecError(f"model: on_eviction {self.on_eviction!r:.99}; it must be one of {', '.join(known)}")
+        expect_one_of("model: on_eviction", self.on_eviction, ("restart", "checkpoint", "resume"))
         times = {name: span(f"model: {name}", getattr(self, name)) for name in ("every", "cost", "restore", "grace")}
         if self.on_eviction == "checkpoint" and not times["every"]:
             raise InvalidSpecError('model: on_eviction "checkpoint" needs every > 0')

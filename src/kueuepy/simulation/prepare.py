@@ -18,7 +18,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.cluster.planned import Planned
 from kueuepy.engine.locks import Asking
 from kueuepy.engine.threads import for_cycles
-from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods, counted, first_of, verb
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods, counted, expect_one_of, first_of, verb
 from kueuepy.errors.arguments import expect_texts
 from kueuepy.errors.problems import nearest
 from kueuepy.fleet import Fleet
@@ -322,8 +322,7 @@ class Prepared:
 
     def _common_options(self) -> dict[str, Any]:
         """Return the options that all clusters of a fleet have in common, and store the time of the start."""
-        if self.settings.on_loop not in ("hold", "stop", "raise"):
-            raise InvalidSpecError(f"on_loop: {self.settings.on_loop!r:.99}; it must be hold, stop or raise")
+        expect_one_of("on_loop", self.settings.on_loop, ("hold", "stop", "raise"))
         submit = self.jobs["submit"]
         # A Scheduler that has a clock of its own is not set back.
         self.zero = max(int(submit.min()) if len(submit) else 0, session_of(self.base).engine.now)

@@ -9,7 +9,7 @@ from typing import Any
 from kueuepy._core import Engine, Quantity
 from kueuepy.engine.cached import cached_property
 from kueuepy.engine.records import TreeView
-from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods, suggestion
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods, expect_known, suggestion
 from kueuepy.look.chart import Chart
 from kueuepy.look.escapes import escape
 from kueuepy.look.notebook import WIDTH
@@ -89,8 +89,7 @@ class RackMap:
         Raises:
             NotFoundError: The topology does not have this level.
         """
-        if level not in self.levels:
-            raise NotFoundError(f'level: "{level}" is not a level of {self.topology}; {suggestion(level, self.levels)}')
+        expect_known("level", level, self.levels, f"is not a level of {self.topology}")
         return tuple(rack for rack in self.racks if rack.level == level)
 
     def largest(self, requests: Mapping[str, QuantityText], *, empty: bool = False) -> dict[str, int]:

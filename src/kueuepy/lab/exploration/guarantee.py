@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, checked, counted, first_of, spelled_out, verb
+from kueuepy.errors import InvalidSpecError, checked, counted, expect_one_of, first_of, spelled_out, verb
 from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
 from kueuepy.lab.exploration.remaining import Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
@@ -460,8 +460,7 @@ def guarantee(
         >>> guarantee("safety", Cluster(ResourceFlavor("f"), *teams), cluster_queue="a").holds
         True
     """
-    if question not in _ANALYSES:
-        raise InvalidSpecError(f"guarantee: question: is {question!r:.99}; it must be one of {', '.join(_ANALYSES)}")
+    expect_one_of("guarantee: question", question, _ANALYSES)
     _check(question, options)
     state: Cluster | Scheduler = cluster.cluster if isinstance(cluster, Scheduler) else cluster
     # Only the answer to `shrink` depends on the workloads that run now.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.cluster import Cluster
-from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, imported, nearest
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, expect_one_of, imported, nearest
 from kueuepy.errors.arguments import checked_fields
 from kueuepy.fleet import Fleet
 from kueuepy.fleet.value import check_path as check_cluster_path
@@ -248,8 +248,7 @@ def sample(
     """
     if not space or n < 1 or not all(isinstance(v, Uniform) or _is_list(v) for v in space.values()):
         raise InvalidSpecError(f"sample: {n} of {dict(space)}; give n > 0, and for each path a Uniform or values")
-    if how not in ("sobol", "random"):
-        raise InvalidSpecError(f"sample: how {how!r:.99}; it must be sobol or random")
+    expect_one_of("sample: how", how, ("sobol", "random"))
     # One stream per path: another path in the space does not change the values of the others.
     parts = np.column_stack([draws(seed, path, n) for path in space])
     if how == "sobol":

@@ -15,7 +15,7 @@ import msgspec
 
 from kueuepy.cluster import dump
 from kueuepy.engine.threads import number_of_threads
-from kueuepy.errors import InvalidSpecError, checked, imported, spelled_out
+from kueuepy.errors import InvalidSpecError, checked, expect_one_of, imported, spelled_out
 from kueuepy.fleet import Fleet
 from kueuepy.lab.exploration.grid import SelectedPolicy, Sweep
 from kueuepy.lab.exploration.measure import Measure, Promise, measure, promise
@@ -391,8 +391,7 @@ def search(
         raise InvalidSpecError(f"search: {trials} trials in {dict(space)}; give one at least, and a path")
     conditions = [promise(text) for text in subject_to]
     figures = list(dict.fromkeys([objective, *(str(condition.measure) for condition in conditions)]))
-    if sampler not in ("tpe", "random"):
-        raise InvalidSpecError(f"search: sampler {sampler!r:.99}; it must be tpe or random")
+    expect_one_of("search: sampler", sampler, ("tpe", "random"))
     asked = _Study(space, seed, largest) if sampler == "tpe" else None
     if asked is None:
         grids = [sweep(cluster, jobs, sample(space, trials, seed=seed, how="random"), figures=figures, **options)]

@@ -16,6 +16,7 @@ import msgspec
 from kueuepy.cluster import Cluster
 from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError, checked_methods, counted, not_copied
+from kueuepy.errors.problems import expect_one_of
 from kueuepy.objects import SECOND, Object, Workload, duration_ns
 from kueuepy.platform.journal import file
 from kueuepy.platform.journal.file import Durability, Snapshot, decision_rows
@@ -83,8 +84,7 @@ def reconcile(path: object, scheduler: Scheduler, given: Cluster | Scheduler | N
             `keep`.
         InvalidSpecError: `on_change` has an unknown value, or an object cannot be changed to the given object.
     """
-    if on_change not in _CHOICES:
-        raise InvalidSpecError(f"on_change: is {on_change!r:.99}; it must be one of {', '.join(_CHOICES)}")
+    expect_one_of("on_change", on_change, _CHOICES)
     if given is None or on_change == "keep":
         return
     cluster = given if isinstance(given, Cluster) else given.cluster
