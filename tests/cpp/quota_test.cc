@@ -43,7 +43,7 @@ class QuotaTest : public testing::Test {
   void Rebuild() {
     quota_.forest().Rebuild();
     quota_.forest().RebuildHeights();
-    quota_.Rebuild();
+    quota_.Rebuild(quota_.forest().NodesOf({}));
   }
   int64_t Used(NodeId node) const { return quota_.Usage(node, kFlavorResource).value(); }
   int64_t Free(NodeId node) const { return quota_.Available(node, kFlavorResource).value(); }
@@ -114,7 +114,7 @@ TEST_F(QuotaTest, ARebuildFindsTheSameUsage) {
   quota_.Add(borrower_, kFlavorResource, Amount(4));
   quota_.Add(far_, kFlavorResource, Amount(2));
   const std::vector<int64_t> bubbled = AllUsed();
-  quota_.Rebuild();
+  quota_.Rebuild(quota_.forest().NodesOf({}));
   EXPECT_EQ(AllUsed(), bubbled);
 }
 

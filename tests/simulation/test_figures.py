@@ -1,5 +1,7 @@
 """Metrics of time windows and of selected jobs, their intervals, and warm-ups."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -190,3 +192,42 @@ def test_jobs_waiting_at_the_end_with_their_reasons(evicting, tmp_path):
 def test_every_metric_is_in_the_catalogue():
     assert set(FIGURES) == set(Kpis.__struct_fields__)
     assert {name for names in SHOWN.values() for name in names} <= set(FIGURES)
+
+
+def changing(seed, *, everything):
+    """Simulate jobs under quotas that change, in three trees and a queue that has no cohort.
+
+    With `everything`, an unused flavor is added with each change, so that the core recomputes all trees.
+    """
+    rng = random.Random(seed)  # noqa: S311
+    quotas = {name: {"f": {"cpu": 4}, "g": {"cpu": 2}} for name in ("a", "b", "c", "d", "e")}
+    cohorts = {"a": "one", "b": "one", "c": "below", "d": "two", "e": None}
+    reclaim = kq.objects.Preemption(reclaim_within_cohort="Any")
+    queues = [
+        kq.ClusterQueue.of(name, quotas[name], cohort_name=cohort, preemption=reclaim)
+        for name, cohort in cohorts.items()
+    ]
+    tree = [kq.Cohort("below", parent_name="one"), kq.Cohort("two")]
+    locals_ = [kq.LocalQueue(name, cluster_queue=name) for name in cohorts]
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ResourceFlavor("g"), *tree, *queues, *locals_)
+    events = []
+    for number in range(30):
+        name, cpu = rng.choice(list(cohorts)), rng.randint(0, 8)
+        field = rng.choice(("nominalQuota", "borrowingLimit")) if cohorts[name] else "nominalQuota"
+        edit = kq.sim.Edit(f"ClusterQueue/{name}:quota[{rng.choice('fg')}/cpu].{field}", cpu)
+        events.append(kq.sim.Event(7 * number, edit))
+        if everything:
+            events.append(kq.sim.Event(7 * number, kq.ResourceFlavor(f"unused{number}")))
+    jobs = [
+        {"queue": rng.choice(list(cohorts)), "submit": rng.randint(0, 200), "runtime": rng.randint(1, 60), "cpu": cpu}
+        for cpu in rng.choices((1, 2, 3, 5), k=80)
+    ]
+    return kq.simulate(cluster, jobs, events=events, progress=False)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_change_of_quotas_in_one_tree_gives_the_figures_of_a_change_of_all_trees(seed):
+    one, all_trees = changing(seed, everything=False), changing(seed, everything=True)
+    assert repr(one.kpis) == repr(all_trees.kpis)
+    for table in ("jobs", "decisions", "usage", "queues"):
+        assert repr(getattr(one, table).rows()) == repr(getattr(all_trees, table).rows()), table

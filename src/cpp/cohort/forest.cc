@@ -68,20 +68,33 @@ void Forest::RebuildTopDown() {
     if (node.root == id && node.exists) order.push_back(id);
   }
   SortByName(order);
-  for (size_t next = 0; next < order.size(); ++next) {  // Nodes below a cycle are never reached.
-    const NodeId id = order[next];
-    const Node& node = At(id);
-    for (const std::vector<NodeId>* children : {&node.child_cohorts, &node.child_queues}) {
-      SetAbove(*children, id);
-      order.insert(order.end(), children->begin(), children->end());
-    }
+  AddDescendants(order);  // Nodes below a cycle are never reached.
+  for (NodeId id : order) {
+    Node& node = Edit(id);
+    if (node.parent == kNoId) continue;
+    node.above = node.parent;
+    node.root = Root(node.parent);
   }
 }
 
-void Forest::SetAbove(const std::vector<NodeId>& children, NodeId parent) {
-  for (NodeId child : children) {
-    Edit(child).root = Root(parent);
-    Edit(child).above = parent;
+std::vector<NodeId> Forest::NodesOf(const std::optional<std::set<NodeId>>& roots) const {
+  std::vector<NodeId> nodes = *top_down_;
+  if (roots) {
+    nodes.assign(roots->begin(), roots->end());
+    AddDescendants(nodes);
+  } else {
+    for (NodeId node : Nodes()) {
+      if (Root(node) == kNoId || !Exists(node)) nodes.push_back(node);
+    }
+  }
+  return nodes;
+}
+
+void Forest::AddDescendants(std::vector<NodeId>& nodes) const {
+  for (size_t next = 0; next < nodes.size(); ++next) {
+    const Node& node = At(nodes[next]);
+    nodes.insert(nodes.end(), node.child_cohorts.begin(), node.child_cohorts.end());
+    nodes.insert(nodes.end(), node.child_queues.begin(), node.child_queues.end());
   }
 }
 

@@ -4,6 +4,8 @@
 #define KUEUE_COHORT_FOREST_H_
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,8 @@ class Forest {
   const std::vector<NodeId>& QueuesOfTree(NodeId root) const { return At(root).tree_queues; }
   // Returns every node that has no cycle above it, parents before children.
   const std::vector<NodeId>& TopDown() const { return *top_down_; }
+  // Returns the nodes of the trees of these roots, or all nodes if `roots` is empty; parents before children.
+  std::vector<NodeId> NodesOf(const std::optional<std::set<NodeId>>& roots) const;
 
  private:
   friend class FieldLists;  // persist/field_lists.h
@@ -90,10 +94,11 @@ class Forest {
     std::vector<NodeId> child_cohorts, child_queues, tree_queues;
   };
   NodeId Add(absl::string_view name, bool is_cluster_queue);
+  // Appends the nodes below the given ones, parents before children.
+  void AddDescendants(std::vector<NodeId>& nodes) const;
   void RebuildChildren();
   // Computes the roots, the parent that the scheduling rules use for each node, and the top-down node order.
   void RebuildTopDown();
-  void SetAbove(const std::vector<NodeId>& children, NodeId parent);
   void SortByName(std::vector<NodeId>& nodes) const;
 
   const Node& At(NodeId node) const { return (*nodes_)[node]; }

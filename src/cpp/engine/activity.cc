@@ -21,7 +21,7 @@ std::vector<NodeId> ActiveQueues(State& state) {
 }
 
 void ChangeActivity(State& state, const std::vector<NodeId>& before) {
-  state.stale = true;
+  state.MarkStale();
   std::vector<NodeId> changed;
   for (NodeId node : ActiveQueues(state)) {
     if (std::binary_search(before.begin(), before.end(), node)) continue;
@@ -45,7 +45,7 @@ void ChangeActivity(State& state, const std::vector<NodeId>& before) {
 
 void MarkLocalQueueDirty(State& state, LocalQueueId id) {
   for (WorkloadId workload : state.Living()) {
-    if (state.At(workload).local_queue == id) state.MarkDirty(workload);
+    if (std::as_const(state).At(workload).local_queue == id) state.MarkDirty(workload);
   }
 }
 
@@ -54,8 +54,9 @@ void MarkQueuesDirty(State& state, const std::vector<NodeId>& nodes) {
   IdVector<NodeId, char> marked(state.forest().size(), 0);
   for (NodeId node : nodes) marked[node] = 1;
   const auto is_one = [&](NodeId node) { return node != kNoId && marked[node] != 0; };
-  for (WorkloadId id : state.Living()) {
-    const Workload& workload = state.At(id);
+  for (WorkloadId id : state.workloads.Ids()) {  // In any order, so that no list need be made.
+    const Workload& workload = std::as_const(state).At(id);
+    if (workload.deleted) continue;  // As is every free slot.
     const bool holds = workload.admission && is_one(workload.admission->cluster_queue);
     if (holds || is_one(std::as_const(state).Local(workload.local_queue).cluster_queue)) state.MarkDirty(id);
   }

@@ -27,6 +27,7 @@ void SetQuotas(State& state, NodeId node, const std::vector<ResourceGroup>& grou
     }
   }
   state.requoted.push_back(node);
+  state.caches.only_quotas |= !state.stale;
   state.stale = true;
 }
 
@@ -113,7 +114,7 @@ void Detach(State& state, NodeId node) {
   state.forest().SetActive(node, false);
   state.forest().SetParent(node, kNoId);
   state.requoted.push_back(node);
-  state.stale = true;
+  state.MarkStale();
 }
 
 // Hands the Cohorts that are no longer below a cycle to the queue manager.
@@ -147,7 +148,7 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
   if (!created && !changed) {
     if (IsKept(state, node, spec)) return;
     Attach(state, node, spec.cohort);
-    state.stale = true;
+    state.MarkStale();
     return;
   }
   if (!created) BumpGenerations(state);
@@ -175,7 +176,7 @@ void DeleteClusterQueue(State& state, const std::string& name) {
   BumpGenerations(state);
   if (!state.Queue(node).terminating && state.caches.terminating) state.caches.terminating->push_back(node);
   state.Queue(node).terminating = true;
-  state.stale = true;
+  state.MarkStale();
   RemoveTerminated(state);
   if (state.Queue(node).terminating) MarkQueuesDirty(state, {node});
 }
@@ -183,13 +184,12 @@ void DeleteClusterQueue(State& state, const std::string& name) {
 bool RemoveTerminated(State& state) {
   std::vector<NodeId> gone;
   for (NodeId node : TerminatingQueues(state)) {
-    if (state.Queue(node).terminating && state.Queue(node).workloads.empty()) gone.push_back(node);
+    const ClusterQueue& queue = std::as_const(state).Queue(node);
+    if (queue.terminating && queue.workloads.empty()) gone.push_back(node);
   }
-  std::sort(gone.begin(), gone.end());
-  if (!gone.empty()) {
-    for (WorkloadId id : state.Living()) {
-      if (std::binary_search(gone.begin(), gone.end(), state.At(id).queued)) RemoveFromQueue(state, id);
-    }
+  for (NodeId node : gone) {
+    for (WorkloadId id : state.Queue(node).pending.Ordered(state.workloads, *state.ledger_usage))
+      RemoveFromQueue(state, id);
   }
   std::sort(gone.begin(), gone.end(),
             [&](NodeId a, NodeId b) { return state.forest().Name(a) < state.forest().Name(b); });

@@ -84,8 +84,9 @@ WorkloadId WorkloadTable::Find(Serial serial) const {
 std::vector<WorkloadId> WorkloadTable::InOrder() const {
   std::vector<WorkloadId> ids;
   ids.reserve(living_);
+  const bool all_live = roll_.size() == living_;  // Then no slot need be read.
   for (const Listed& listed : roll_) {
-    if (places_.Contains(listed.id) && IsAt(listed)) ids.push_back(listed.id);
+    if (all_live || (places_.Contains(listed.id) && IsAt(listed))) ids.push_back(listed.id);
   }
   return ids;
 }

@@ -332,6 +332,8 @@ class Compaction {
     caches.refusals.Forget();
     caches.fits.Forget();
     caches.devices.Clear();
+    caches.only_quotas = false;
+    caches.rebuilt.reset();
     caches.retained = {};
     auto& classes = caches.classes.Edit();
     for (auto at = classes.begin(); at != classes.end();) {

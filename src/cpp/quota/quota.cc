@@ -63,17 +63,17 @@ void Quota::SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount bo
   limits.declared(node, fr) = true;
 }
 
-void Quota::Rebuild() {
+void Quota::Rebuild(const std::vector<NodeId>& nodes) {
   QuotaLimits& limits = limits_.Edit();
-  // Nodes that are in no tree, e.g. below a cycle, only have their own quota.
-  limits.subtree = limits.local = limits.potential = limits.nominal;
-  limits.defined = limits.declared;
-  const std::vector<NodeId>& order = forest_.TopDown();
-  for (NodeId node : forest_.Nodes()) {
+  for (NodeId node : nodes) {
+    for (Table* table : {&limits.subtree, &limits.local, &limits.potential})
+      table->Row(node) = limits.nominal.Row(node);
+    limits.defined.Row(node) = limits.declared.Row(node);
     if (!forest_.IsClusterQueue(node)) usage_.Row(node).setConstant(Amount(0));
   }
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {  // Children before parents.
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {  // Children before parents.
     const NodeId node = *it, parent = forest_.Parent(node);
+    if (HasCycle(forest_, node)) continue;  // A node below a cycle only has its own quota.
     for (FlavorResourceId fr : FlavorResources()) {
       const Amount local = Max(Amount(0), limits.subtree(node, fr) - limits.lending(node, fr));
       limits.local(node, fr) = local;
@@ -83,7 +83,7 @@ void Quota::Rebuild() {
       limits.defined(parent, fr) = limits.defined(parent, fr) || limits.defined(node, fr);
     }
   }
-  for (NodeId node : order) {  // Parents before children.
+  for (NodeId node : nodes) {  // Parents before children.
     const NodeId parent = forest_.Parent(node);
     for (FlavorResourceId fr : FlavorResources()) {
       limits.potential(node, fr) = parent == kNoId

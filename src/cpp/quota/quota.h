@@ -77,8 +77,8 @@ class Quota {
   void SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
                 Amount lending_limit);
   // Recomputes subtree quotas, local quotas, potentials, and the usage of every Cohort from the usage of its
-  // queues.
-  void Rebuild();
+  // queues. `nodes` must contain whole trees, parents before children.
+  void Rebuild(const std::vector<NodeId>& nodes);
 
   // Returns whether the tables have at least this many columns.
   bool HasColumns(size_t flavor_resources) const {

@@ -132,29 +132,33 @@ void Figures::EndMoment(Time now, Recorder& recorder) {
   touched_.clear();
 }
 
-// Computes quota, usage and requests of each tree by flavor resource. Quota that is not lent is included.
-void Figures::CountTrees(const State& state) {
-  for (TreeFigures& tree : trees_) tree.all = tree.used = tree.unused = tree.borrowed = tree.asked = 0;
-  for (NodeId queue : state.forest().Queues()) {
-    const NodeId root = RootOf(state, queue);
-    for (FlavorResourceId fr : state.quota.FlavorResources()) {
-      if (!state.quota.limits().defined(queue, fr)) continue;
-      CellFigures& figures = CellOf(Of(queue), fr);
-      figures.tree = TreeOf(root, fr);
-      TreeFigures& of = trees_[static_cast<size_t>(figures.tree)];
-      of.used += static_cast<double>(figures.use.used);
-      of.unused += static_cast<double>(std::max<int64_t>(0, figures.use.nominal - figures.use.used));
-      of.borrowed += static_cast<double>(std::max<int64_t>(0, figures.use.used - figures.use.nominal));
-      of.asked += figures.asked;
+// Computes quota, usage and requests of the trees by flavor resource. Quota that is not lent is included.
+void Figures::CountTrees(const State& state, const std::vector<NodeId>& nodes) {
+  const auto for_each_cell = [&](auto use) {
+    for (NodeId queue : nodes) {
+      if (!state.forest().IsClusterQueue(queue)) continue;
+      for (FlavorResourceId fr : state.quota.FlavorResources()) {
+        if (state.quota.limits().defined(queue, fr)) use(queue, fr, CellOf(Of(queue), fr));
+      }
     }
-  }
-  for (NodeId node : state.forest().Nodes()) {
-    if (!state.forest().Exists(node)) continue;
-    const NodeId root = RootOf(state, node);
+  };
+  for_each_cell([&](NodeId queue, FlavorResourceId fr, CellFigures& figures) {
+    figures.tree = TreeOf(RootOf(state, queue), fr);
+    TreeFigures& of = trees_[static_cast<size_t>(figures.tree)];
+    of.all = of.used = of.unused = of.borrowed = of.asked = 0;
+  });
+  for_each_cell([&](NodeId, FlavorResourceId, const CellFigures& figures) {
+    TreeFigures& of = trees_[static_cast<size_t>(figures.tree)];
+    of.used += static_cast<double>(figures.use.used);
+    of.unused += static_cast<double>(std::max<int64_t>(0, figures.use.nominal - figures.use.used));
+    of.borrowed += static_cast<double>(std::max<int64_t>(0, figures.use.used - figures.use.nominal));
+    of.asked += figures.asked;
+  });
+  for (NodeId node : nodes) {
     for (FlavorResourceId fr : state.quota.FlavorResources()) {
       const int64_t nominal = state.quota.limits().nominal(node, fr).value();
       if (nominal == 0) continue;  // Most Cohorts have no quota of their own.
-      const auto tree = tree_of_.find({root, fr});
+      const auto tree = tree_of_.find({RootOf(state, node), fr});
       if (tree != tree_of_.end())
         trees_[static_cast<size_t>(tree->second)].all += static_cast<double>(nominal);
     }
@@ -163,19 +167,21 @@ void Figures::CountTrees(const State& state) {
 
 // Computes the share of each queue in the quota that no queue of its tree has. The sums are made once by
 // tree, because a tree may have all queues.
-void Figures::Rebuild(const State& state) {
-  CountTrees(state);
+void Figures::Rebuild(const State& state, const std::vector<NodeId>& nodes) {
+  CountTrees(state, nodes);
   IdVector<NodeId, double> weights(state.forest().size());
   std::vector<double> rest;
   for (const TreeFigures& tree : trees_) rest.push_back(tree.all);
-  for (NodeId queue : state.forest().Queues()) {
+  for (NodeId queue : nodes) {
+    if (!state.forest().IsClusterQueue(queue)) continue;
     weights[RootOf(state, queue)] += state.Queue(queue).spec.fair_weight;
     for (const auto& [fr, figures] : Of(queue).cells) {
       rest[static_cast<size_t>(figures.tree)] -=
           static_cast<double>(state.quota.limits().nominal(queue, fr).value());
     }
   }
-  for (NodeId queue : state.forest().Queues()) {
+  for (NodeId queue : nodes) {
+    if (!state.forest().IsClusterQueue(queue)) continue;
     const double all = weights[RootOf(state, queue)];
     for (auto& [fr, figures] : Of(queue).cells) {
       const double unassigned = std::max(0.0, rest[static_cast<size_t>(figures.tree)]);

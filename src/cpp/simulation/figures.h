@@ -109,8 +109,9 @@ class Figures {
   void Look(const State& state, NodeId queue, Recorder& recorder);
   // Passes changed values to the recorder, for each tree with a queue that was updated at this time.
   void EndMoment(Time now, Recorder& recorder);
-  // Recomputes the entitlements of all queues and trees after a change of quotas.
-  void Rebuild(const State& state);
+  // Recomputes the entitlements of whole trees after a change of quotas. `nodes` are all nodes of the trees,
+  // parents before children.
+  void Rebuild(const State& state, const std::vector<NodeId>& nodes);
   // Ends the submission phase. No job arrives after `now`.
   void EndSubmissions(Time now);
   // Extends all integrals to `now`.
@@ -140,7 +141,7 @@ class Figures {
   int32_t TreeOf(NodeId root, FlavorResourceId fr);
   void Use(Time now, CellFigures& figures, CellUse use);
   void LookAtTree(Time now, int32_t tree);
-  void CountTrees(const State& state);
+  void CountTrees(const State& state, const std::vector<NodeId>& nodes);
 
   Time from_;
   bool is_on_;

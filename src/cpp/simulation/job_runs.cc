@@ -27,6 +27,13 @@ bool HasGrace(const JobColumns& columns, const SimulationOptions& options) {
          std::any_of(columns.grace.begin(), columns.grace.end(), [](Time grace) { return grace > 0; });
 }
 
+// Returns the nodes of the trees that have changed since the last call, parents before children.
+std::vector<NodeId> TakeRebuilt(State& state) {
+  std::vector<NodeId> nodes = state.forest().NodesOf(state.caches.rebuilt);
+  state.caches.rebuilt.emplace();
+  return nodes;
+}
+
 }  // namespace
 
 JobRuns::JobRuns(Engine engine, std::shared_ptr<const JobColumns> columns, SimulationOptions options)
@@ -41,7 +48,8 @@ JobRuns::JobRuns(Engine engine, std::shared_ptr<const JobColumns> columns, Simul
   if (frees_by_hand_) data_.engine.SetStopDelay(kNever);
   data_.engine.SetNow(data_.start);
   EnsureBuilt(state);
-  data_.figures.Rebuild(state);
+  state.caches.rebuilt.reset();
+  data_.figures.Rebuild(state, TakeRebuilt(state));
   for (NodeId queue : state.forest().Queues()) data_.figures.Look(state, queue, data_.recorder);
 }
 
@@ -342,9 +350,12 @@ void JobRuns::QuotasChanged() {
   State& state = data_.engine.state();
   EndCall(state);
   EnsureBuilt(state);
-  data_.figures.Rebuild(state);
+  const std::vector<NodeId> nodes = TakeRebuilt(state);
+  data_.figures.Rebuild(state, nodes);
   state.followed.held_back.clear();
-  for (NodeId queue : state.forest().Queues()) Touch(queue);
+  for (NodeId node : nodes) {
+    if (state.forest().IsClusterQueue(node)) Touch(node);
+  }
 }
 
 void JobRuns::EndMoment() {

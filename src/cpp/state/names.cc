@@ -14,7 +14,7 @@ void GrowNodes(State& state) {
   if (state.forest().size() == state.queues.size()) return;
   state.queues.resize(state.forest().size());
   state.cohorts.resize(state.forest().size());
-  state.stale = true;
+  state.MarkStale();
 }
 
 // The key `namespace/name` of an object. Most keys need no allocation.

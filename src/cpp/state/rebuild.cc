@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -29,7 +30,6 @@ void RebuildQuotas(State& state) {
       }
     }
   }
-  state.requoted.clear();
 }
 
 // Mirrors pkg/cache/scheduler/clusterqueue.go:isTASOnly, flavorsWithProvReqAdmissionCheck.
@@ -130,18 +130,27 @@ void AddChecks(const State& state, const ClusterQueue& queue, std::vector<Inacti
   }
 }
 
-void RebuildActivity(State& state) {
-  state.caches.heads.Forget();
-  state.caches.terminating.reset();
-  state.caches.refusals.Forget();
-  state.caches.fits.Forget();
-  for (NodeId node : state.forest().Queues()) {
+void RebuildActivity(State& state, const std::vector<NodeId>& nodes) {
+  for (NodeId node : nodes) {
+    if (!state.forest().IsClusterQueue(node) || !state.forest().IsDeclared(node)) continue;
     ClusterQueue& queue = state.Queue(node);
     queue.inactivity = InactivityOf(state, node);
     RebuildTopologyOf(state, queue);
     state.forest().SetActive(node, queue.inactivity.IsActive() && !HasCycle(state.forest(), node));
+    state.caches.heads.Add(node);
   }
   state.forest().RebuildHeights();
+}
+
+// Returns the roots of the trees with changed quotas if nothing else has changed.
+std::optional<std::set<NodeId>> RequotedTrees(const State& state) {
+  if (!state.caches.only_quotas || state.forest().IsStale()) return std::nullopt;
+  std::set<NodeId> roots;
+  for (NodeId node : state.requoted) {
+    if (HasCycle(state.forest(), node)) return std::nullopt;  // The node is in no tree.
+    roots.insert(state.forest().Root(node));
+  }
+  return roots;
 }
 
 void BumpGrowingTrees(State& state) {
@@ -176,14 +185,26 @@ void Rebuild(State& state) {
   BumpGenerations(state);
   state.stale = false;
   RebuildQuotas(state);
+  const std::optional<std::set<NodeId>> changed = RequotedTrees(state);
+  state.requoted.clear();
   if (state.forest().IsStale()) state.forest().Rebuild();  // A change of quotas keeps the trees.
   for (auto root = state.to_requeue.begin(); root != state.to_requeue.end();) {
     const bool exists = state.forest().Exists(*root) || !state.refused.empty();
     root = exists ? std::next(root) : state.to_requeue.erase(root);
   }
-  state.quota.Rebuild();
   state.topology.made.stale = true;
-  RebuildActivity(state);
+  state.caches.terminating.reset();
+  state.caches.refusals.Forget();
+  state.caches.fits.Forget();
+  if (!changed) {
+    state.caches.heads.Forget();
+    state.caches.rebuilt.reset();
+  } else if (state.caches.rebuilt) {
+    state.caches.rebuilt->insert(changed->begin(), changed->end());
+  }
+  const std::vector<NodeId> nodes = state.forest().NodesOf(changed);
+  state.quota.Rebuild(nodes);
+  RebuildActivity(state, nodes);
 }
 
 void BumpGenerations(State& state) {

@@ -181,6 +181,11 @@ struct Caches {
   KnownFits fits;
   // Cached charges for devices; cleared when `classes` is cleared or a device object changes.
   DeviceCounts devices;
+  // Whether nothing but the objects in State::requoted has changed since the last rebuild.
+  bool only_quotas = false;
+  // Roots of the trees that rebuilds have changed since a simulation last emptied the set; nullopt stands for
+  // all trees.
+  std::optional<std::set<NodeId>> rebuilt;
   // Workloads that Kueue deletes at a time (objectRetentionPolicies); collected by the first
   // ExpiredWorkloads().
   Shared<std::optional<std::set<std::pair<Time, WorkloadId>>>> retained;
@@ -265,6 +270,11 @@ struct State {
 
   // Whether derived values are out of date. Rebuild() updates the derived values before they are read.
   bool stale = true;
+  // Marks all derived values as out of date. SetQuotas() marks those of a tree.
+  void MarkStale() {
+    stale = true;
+    caches.only_quotas = false;
+  }
   std::vector<NodeId> requoted;  // Nodes whose quotas have not been written to the tables yet.
   // Nodes whose trees the current call has changed. The generations of the queues in the changed trees will
   // be incremented.
