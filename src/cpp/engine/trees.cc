@@ -155,6 +155,7 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
   state.only_added = created && state.changed_nodes.empty();
   if (created || !IsKept(state, node, spec)) Attach(state, node, spec.cohort);
   ClusterQueue& queue = state.Queue(node);
+  const bool reconciles = created || queue.terminating || !ControlAlike(queue.spec, spec);
   queue.spec = std::move(spec);
   queue.terminating = false;
   InternGroups(state, queue);
@@ -166,7 +167,7 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
     ChargeQuotaUsers(state, node);
   }
   state.NotifyRetry(node);
-  MarkQueuesDirty(state, {node});
+  if (reconciles) MarkQueuesDirty(state, {node});
   RemoveUnused(state);
 }
 

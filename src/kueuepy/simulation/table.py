@@ -14,6 +14,7 @@ from kueuepy.look.numbers import amount
 from kueuepy.manifest.text.reading import is_live
 from kueuepy.objects import SECOND, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.session import session_of
 from kueuepy.simulation import items
 from kueuepy.simulation.base import JobColumns, completed
 from kueuepy.simulation.columns import public_column, renamed, template_texts
@@ -111,7 +112,8 @@ def too_large(jobs: JobColumns, scheduler: Scheduler) -> Iterator[tuple[str, int
 
     The largest quota of a single flavor that is available to a ClusterQueue limits its jobs.
     """
-    there = {local.key: local.cluster_queue for local in scheduler.cluster.local_queues}
+    queues = session_of(scheduler).state.store.objects.of(LocalQueue)
+    there = {local.key: local.cluster_queue for local in queues}
     most, queue = _potential(scheduler), jobs["queue"]
     pods, fewest = jobs.column("pods", 1), jobs.column("min_pods", -1)
     # Partial admission needs no more than the smallest number of pods.
