@@ -270,6 +270,7 @@ FACTS: dict[str, type] = {
     "eligibility": OfFlavor,
     "eviction": OfReason,
     "fewer_pods": FewerPods,
+    "finished": OfReason,
     "flavor": Flavor,
     "held": Held,
     "holder": QuotaUserView,

@@ -180,3 +180,13 @@ def test_a_dump_of_jobs_has_those_that_wait_beside_those_that_have_finished(kueu
 
     assert ran.json["jobs"] == 2
     assert "1 job had not finished" in kueuepy("simulate", cluster(), dump).err
+
+    ended = "it finished 2026-05-01T09:00:00Z; kueuepy jobs describes finished jobs"
+    status = "{conditions: [{type: Finished, status: 'True', reason: Succeeded, message: M, lastTransitionTime: %s}]}"
+    head = "apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: past}, spec: {queueName: team-a}"
+    known = tmp_path / "known.yaml"
+    known.write_text(f"{{{head}, status: {status % '2026-05-01T07:00:00Z'}}}", encoding="utf-8")
+    error = kueuepy("explain", "done", cluster(), dump, known).err
+    assert f'"done" names no workload; Job default/done: {ended}' in error
+    assert ended in kueuepy("eta", "done", cluster(), dump, known, "--runtimes", "1h").err
+    assert "finished 2026-05-01T07:00:00Z: M (Succeeded)" in kueuepy("explain", "past", cluster(), dump, known).out

@@ -6,6 +6,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.objects import LabelSelector
+from schemas import validate_explanation
 
 FLAVOR = kq.ResourceFlavor("default")
 LOWER = kq.Preemption(within_cluster_queue="LowerPriority")
@@ -183,6 +184,8 @@ def test_running_and_finished_workloads_have_no_root_cause():
     assert root(scheduler) is None
     scheduler.finish("job")
     assert root(scheduler) is None
+    validate_explanation(scheduler.explain("job").to_dict())
+    assert "└─ finished 1970-01-01T00:00:01Z: Job finished successfully (Succeeded)" in str(scheduler.explain("job"))
 
 
 def test_an_admission_gate():

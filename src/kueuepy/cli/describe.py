@@ -40,11 +40,13 @@ class Started(NamedTuple):
         scheduler: The Scheduler.
         notes: The parts of the files that are ignored, with the reason.
         has_status: Whether the workloads are in the state of a real cluster, in which no cycle has run since.
+        left: The objects that are left out, each a text with the reason.
     """
 
     scheduler: Scheduler
     notes: tuple[str, ...]
     has_status: bool = False
+    left: tuple[str, ...] = ()
 
     def noted(self) -> Scheduler:
         """Print the notes to standard error and return the Scheduler."""
@@ -97,7 +99,7 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
     if settle and not has_status:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
-    return Started(scheduler, tuple(notes), has_status)
+    return Started(scheduler, tuple(notes), has_status, tuple(text for _, text in left))
 
 
 def _used(scheduler: Scheduler, left: list[tuple[str, str]], *, is_listed: bool) -> str:
@@ -225,7 +227,7 @@ def _expect_once(items: Iterable[Any]) -> None:
                 )
 
 
-def find(scheduler: Scheduler, name: str) -> str:
+def find(started: Started, name: str) -> str:
     """Find the key of a workload by its key, its name, or the name of its job or of that job's owner.
 
     A prefix with a slash may name the namespace, the LocalQueue or the ClusterQueue.
@@ -233,6 +235,7 @@ def find(scheduler: Scheduler, name: str) -> str:
     Raises:
         NotFoundError: No workload matches, or several do.
     """
+    scheduler = started.scheduler
     keys = scheduler.keys()
     where, slash, last = name.rpartition("/")
     inside = [key for key in keys if not slash or where in _places(scheduler, key)]
@@ -248,7 +251,10 @@ def find(scheduler: Scheduler, name: str) -> str:
             return found[0]
         if found:
             raise NotFoundError(f'"{name}" may be {", ".join(found)}; give one of these')
-    raise NotFoundError(f'"{name}" names no workload; {suggestion(name, keys)}')
+    left_out = (text for text in started.left if re.search(rf'[ "/]{re.escape(name)}"?: ', text))
+    why = next(left_out, suggestion(name, keys))
+    hint = "; kueuepy jobs describes finished jobs" if ": it finished" in why else ""
+    raise NotFoundError(f'"{name}" names no workload; {why}{hint}')
 
 
 def _places(scheduler: Scheduler, key: str) -> set[str]:

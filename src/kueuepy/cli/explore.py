@@ -168,8 +168,8 @@ def eta(
     """
     if (runtimes is None) == (history is None):
         raise UsageError("--runtimes or --history: one of them must be given, and only one")
-    scheduler = start(files, reading).noted()
-    key = find(scheduler, workload)
+    started = start(files, reading)
+    scheduler, key = started.noted(), find(started, workload)
     known, coming = (_known(runtimes), _coming(future)) if runtimes is not None else (None, _coming(future))
     if history is not None:
         known = Jobs.from_workloads(history, user=users or None)
@@ -203,8 +203,8 @@ def risk(
     Examples:
         kueuepy eta --risk a-1 examples/seeds/002/two-teams-reclaim.yaml examples/seeds/002/jobs.csv --within 12h
     """
-    scheduler = start(files, reading).noted()
-    key = find(scheduler, workload)
+    started = start(files, reading)
+    scheduler, key = started.noted(), find(started, workload)
     options = {"within": within, "future": _coming(future), "n": futures, "seed": seed}
     known = None if runtimes is None else _known(runtimes)
     with counting("futures simulated", futures) as show:

@@ -146,7 +146,7 @@ def explain(
     scheduler = started.noted()
     is_plain = "/" in workload or reading.namespace == "default"
     name = workload if is_plain else f"{reading.namespace}/{workload}"
-    found = scheduler.explain(find(scheduler, name))
+    found = scheduler.explain(find(started, name))
     if json:
         print_json(found.to_dict())
     else:

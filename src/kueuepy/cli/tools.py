@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from kueuepy._core import Quantity
-from kueuepy.cli.describe import describe, find, start
+from kueuepy.cli.describe import Started, describe, find, start
 from kueuepy.cli.logs import Log
 from kueuepy.cli.options import Start
 from kueuepy.cluster import Cluster
@@ -55,7 +55,6 @@ class Source:
 
     Attributes:
         files: The names of the files, clusters or recordings.
-        notes: What could not be read, and which defaults are used instead.
     """
 
     def __init__(
@@ -70,23 +69,21 @@ class Source:
             max_age: Time after which a running cluster is read again, in seconds.
         """
         self.files = files
-        self.notes: tuple[str, ...] = ()
         self._jobs, self._version, self._max_age = jobs, version, max_age
-        self._scheduler: Scheduler | None = None
+        self._started: Started | None = None
         self._read_at = 0.0
 
-    def scheduler(self) -> Scheduler:
-        """Return the Scheduler; callers must not change it.
+    def read(self) -> Started:
+        """Return the Scheduler, which callers must not change, with notes about the source.
 
         Raises:
             KueueError: The source cannot be read.
         """
         # Files and recordings are read once; only a running cluster becomes old.
-        if self._scheduler is None or (self.age or 0) > self._max_age:
-            started = start(self.files, Start(self._version))
-            self._scheduler, self.notes = started.scheduler, started.notes
+        if self._started is None or (self.age or 0) > self._max_age:
+            self._started = start(self.files, Start(self._version))
             self._read_at = time.monotonic()
-        return self._scheduler
+        return self._started
 
     @property
     def age(self) -> float | None:
@@ -96,7 +93,7 @@ class Source:
 
     def cluster(self) -> Cluster:
         """Return the configuration without Workloads."""
-        manifest = msgspec.structs.replace(self.scheduler().cluster.manifest, workloads=(), jobs=())
+        manifest = msgspec.structs.replace(self.read().scheduler.cluster.manifest, workloads=(), jobs=())
         return Cluster.from_manifest(manifest, names=False)
 
     def history(self, censored: Any) -> Jobs:
@@ -126,7 +123,7 @@ def queues(source: Source, *, cluster_queue: _ClusterQueue = "") -> Answer:
     The numbers are those of pending workloads and of workloads that hold quota. Quota is used, nominal and available
     quota by flavor and resource. Amounts are Kubernetes quantities (cpu in cores, memory in bytes with suffixes).
     """
-    scheduler = source.scheduler()
+    scheduler = source.read().scheduler
     declared = {queue.name: queue for queue in scheduler.cluster.cluster_queues}
     if cluster_queue:
         _expect_known(declared, cluster_queue, "queues")
@@ -156,9 +153,9 @@ def queues(source: Source, *, cluster_queue: _ClusterQueue = "") -> Answer:
         }
         for name in ([cluster_queue] if cluster_queue else declared)
     ]
-    age = source.age
+    age, notes = source.age, source.read().notes
     read = {} if age is None else {"read_seconds_ago": round(age, 1)}
-    return Answer({**read, **({"notes": list(source.notes)} if source.notes else {})}, items)
+    return Answer({**read, **({"notes": list(notes)} if notes else {})}, items)
 
 
 def explain(
@@ -174,8 +171,8 @@ def explain(
     cpu, bytes for memory). Items are the lines of the whole explanation, with the changes that would admit the
     workload.
     """
-    scheduler = source.scheduler()
-    found = scheduler.explain(find(scheduler, workload))
+    started = source.read()
+    found = started.scheduler.explain(find(started, workload))
     data = found.to_dict()
     names = ("schema", "workload", "cluster_queue", "verdict", "reason", "message", "root_cause")
     unmodelled = {"not_modelled": data["not_modelled"]} if data.get("not_modelled") else {}
@@ -197,7 +194,7 @@ def whatif(
     With job, return the decision for a job submitted now; with set or objects, the workloads whose decision the change
     would alter, and those that would be over quota.
     """
-    scheduler = source.scheduler()
+    scheduler = source.read().scheduler
     if (job is not None) == bool(set_ or objects):
         raise InvalidSpecError("whatif: is called without one question; it must have either job, or set or objects")
     if job is not None:
@@ -222,7 +219,7 @@ def largest_count(
     preempting: Annotated[bool, Meta(description="Also accept an admission that requires preemption.")] = False,
 ) -> Answer:
     """Return the largest number of pods with which a job would be admitted now; 0 if not even one pod would be."""
-    count = source.scheduler().largest_count(job, pod_set=pod_set or None, preempting=preempting)
+    count = source.read().scheduler.largest_count(job, pod_set=pod_set or None, preempting=preempting)
     return Answer({"largest_count": count, "unit": "pods"})
 
 
@@ -304,7 +301,7 @@ def who_uses(
 
     Each has its amounts as Kubernetes quantities, its priority, and the time of its reservation (UTC).
     """
-    scheduler = source.scheduler()
+    scheduler = source.read().scheduler
     cluster = scheduler.cluster
     if cluster_queue:
         _expect_known([queue.name for queue in cluster.cluster_queues], cluster_queue, "who_uses")

@@ -39,7 +39,7 @@ from kueuepy.explain.obstacles import (
 )
 from kueuepy.explain.placewords import held_placements, placement_cause
 from kueuepy.look.notebook import repr_html
-from kueuepy.objects import Workload
+from kueuepy.objects import Timestamp, Workload
 
 _MOST_NAMED = 5  # workloads each of which would free enough quota alone
 _MOST_ALIKE = 3  # more candidates of one queue with the same verdict are combined
@@ -267,7 +267,11 @@ def _loan(need: CellView) -> list[Cause]:
 
 
 def history_causes(facts: FactsView, conditions: dict[str, ConditionView]) -> tuple[Cause, ...]:
-    """Return the current eviction of a workload, if any."""
+    """Return the end of a workload, or its current eviction, if any."""
+    finished = conditions.get("Finished", NO_CONDITION)
+    if finished.is_true:
+        text = f"finished {Timestamp.of(finished.transition)}: {finished.message} ({finished.reason})"
+        return (_cause("finished", text, {"reason": finished.reason}),)
     evicted, preempted = conditions.get("Evicted", NO_CONDITION), conditions.get("Preempted", NO_CONDITION)
     if not evicted.is_true:
         return ()

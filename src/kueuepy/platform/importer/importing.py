@@ -8,7 +8,7 @@ import msgspec
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.cluster import dangling
 from kueuepy.errors import KueueError, checked, counted
-from kueuepy.jobs.convert import Existing
+from kueuepy.jobs.convert import Existing, Made
 from kueuepy.manifest import Item, Limits, Manifest, Source, collector, live_parts, load, opened, part
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.objects import Condition, Duration, TimeLike, Workload, nanoseconds_of
@@ -307,10 +307,19 @@ def _take_batch(
         yield Imported(kind, key, "skipped", "Kueue does not manage it")
     for one in found:
         if one.made is not None and not existing.lacks(one.made):
-            yield Imported(kind, key, "skipped", "it is over" if one.made.outcome else "it has a Workload")
+            yield Imported(kind, key, "skipped", _end(one.made) or "it has a Workload")
             continue
         refusal = _refusal(scheduler, one)
         yield Imported(kind, key, "not placed" if refusal else "pending", refusal or f"as Workload {one.workload.key}")
+
+
+def _end(made: Made) -> str:
+    """Return the time and the message of the end of a job; an empty string if the job has not finished."""
+    if made.outcome is None:
+        return ""
+    changed = (str(one.get("lastTransitionTime") or "") for one in part(made.given, "status").get("conditions") or ())
+    ended = f"it finished {max(changed, default='')}".rstrip()
+    return f"{ended}: {made.outcome.message}".removesuffix(": ")
 
 
 def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
