@@ -50,16 +50,23 @@ def is_directory(path: str | os.PathLike[str]) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 - as in `is_file`
 
 
+# The first bytes of compressed files that are not read.
+_OTHERS = {b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
 def uncompressed(data: bytes, most: int = -1) -> bytes:
-    """Return data, decompressed if it is gzipped; the first two bytes show it, whatever the name of its file is.
+    """Return data, decompressed if it is gzipped; the first bytes show it, whatever the name of its file is.
 
     Args:
         data: The data.
         most: The number of bytes after which decompression ends. Default: all bytes.
 
     Raises:
-        OSError: The compressed data is damaged.
+        OSError: The compressed data is damaged, or has another format.
     """
+    for start, name in _OTHERS.items():
+        if data.startswith(start):
+            raise OSError(f"it is compressed by {name}; only gzip is read, so decompress it first")
     if data[:2] != b"\x1f\x8b":
         return data
     import gzip  # noqa: PLC0415 - few files are compressed
@@ -69,7 +76,7 @@ def uncompressed(data: bytes, most: int = -1) -> bytes:
         with gzip.GzipFile(fileobj=BytesIO(data)) as file:
             return file.read(most)
     except (EOFError, zlib.error) as error:
-        raise OSError(str(error)) from error
+        raise OSError(f"it is gzipped and damaged: {error}") from error
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, mode: int = 0o666, regular: bool = False) -> None:

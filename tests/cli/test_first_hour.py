@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 import kueuepy as kq
@@ -190,3 +191,38 @@ def test_a_dump_of_jobs_has_those_that_wait_beside_those_that_have_finished(kueu
     assert f'"done" names no workload; Job default/done: {ended}' in error
     assert ended in kueuepy("eta", "done", cluster(), dump, known, "--runtimes", "1h").err
     assert "finished 2026-05-01T07:00:00Z: M (Succeeded)" in kueuepy("explain", "past", cluster(), dump, known).out
+
+
+SACCT = """JobID|Account|Submit|Start|End|State|ElapsedRaw|AllocCPUS
+1|physics|2026-01-01T00:00:00|2026-01-01T00:10:00|2026-01-01T01:10:00|COMPLETED|3600|4
+2|chem|2026-01-01T00:00:00|2026-01-01T00:20:00|Unknown|RUNNING|600|4
+3|chem|2026-01-01T00:40:00|Unknown|Unknown|PENDING|0|0
+"""
+
+
+def test_a_log_of_slurm_says_what_had_not_finished(kueuepy, tmp_path):
+    log = tmp_path / "log.txt"
+    log.write_text(SACCT.replace("\n", "\r\n"), encoding="utf-8")
+    described = kueuepy("jobs", log, "--json").json
+    assert {row["queue"]: row["mean cpu"] for row in described["queues"]} == {"default/physics": 4, "default/chem": 1}
+    unfinished = "2 rows: not finished; runtime is the time run so far"
+    assert f"note: {unfinished}" in kueuepy("jobs", log).err
+    ran = kueuepy("import", "--jobs", log, "--censored", "drop")
+    assert "note: 2 rows: not finished; dropped, which leaves no job in default/chem" in ran.err
+    assert "name: chem" not in ran.out
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "csv"])
+def test_a_file_in_another_form_is_named_with_the_remedy(kueuepy, suffix, tmp_path):
+    given = tmp_path / f"given.{suffix}"
+    given.write_bytes(b"\xfd7zXZ\x00")
+    error = kueuepy("jobs", given).err
+    assert "it is compressed by xz; only gzip is read, so decompress it first" in error
+    given.write_text("queue;submit;runtime\na;0;1h\n", encoding="utf-8")
+    remedy = "must be a comma" if suffix == "csv" else "add -o yaml if it is the output of kubectl get, or the format"
+    assert remedy in kueuepy("jobs", given).err
+
+
+def test_a_frame_without_a_queue_is_told_the_argument():
+    with pytest.raises(kq.errors.InvalidSpecError, match=r'map=\{"queue": COLUMN\} of Jobs.from_frame'):
+        kq.Jobs.from_frame(pd.DataFrame({"submit": [0], "runtime": [1], "team": ["a"]}))

@@ -194,7 +194,7 @@ def test_missing_columns_and_units_are_named_as_options(kueuepy, tmp_path):
     path.write_text("team,at,seconds,mem\na,0,nan,64\nb,5,10,32\n")
     ran = kueuepy("jobs", "describe", path)
     assert 'columns "queue", "submit", "runtime" are missing; there are team, at, seconds, mem' in ran.err
-    assert "--map queue=COLUMN --map submit=COLUMN --map runtime=COLUMN names others" in ran.err
+    assert "--map queue=COLUMN --map submit=COLUMN --map runtime=COLUMN takes them from other columns" in ran.err
     ran = kueuepy("jobs", path, "--map", "runtime=seconds", "--map", "memory=mem:GB")
     assert 'columns "queue", "submit" are missing; there are team, at, seconds, mem; --map' in ran.err
     names = ["--map", "queue=team", "--map", "submit=at", "--map", "runtime=seconds"]

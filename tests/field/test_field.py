@@ -112,10 +112,11 @@ def test_sacct_is_a_log(tmp_path):
         ("8-3", 16 * 2**30, "PENDING"),
         ("8-5", 16 * 2**30, "PENDING"),
     ]
-    assert jobs.notes == (("steps of jobs; left out", 1), ("ended before it started; left out (first: sacct.txt:5)", 1))
+    left_out = (("steps of jobs; left out", 1), ("ended before it started; left out (first: sacct.txt:5)", 1))
+    assert jobs.notes == (*left_out, ("not finished; runtime is the time run so far", 2))
     with rows_of(str(path)) as rows:
         # The columns of the user and the state come from the log, so that they are ignored is not noted.
-        assert rows.notes == tuple(f"{path}: 1 row: {what}" for what, _ in jobs.notes)
+        assert rows.notes == tuple(f"{path}: 1 row: {what}" for what, _ in left_out)
 
 
 def test_sacct_names_the_missing_field(tmp_path):
@@ -152,6 +153,7 @@ def test_sacct_needs_no_elapsed_time_and_notes_what_is_missing(tmp_path):
     assert jobs.notes == (
         ("without Account or Submit; left out (first: sacct.txt:7)", 1),
         ("ended before it started; left out (first: sacct.txt:8)", 1),
+        ("not finished; runtime is the time run so far", 1),
         ("no CPU, memory or GPU in AllocTRES or ReqTRES; treated as 0 (first: sacct.txt:4)", 2),
     )
     assert kq.Jobs.read(path, map={"queue": "Partition"})["account"].tolist()[0] == "nlp"

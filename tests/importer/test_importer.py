@@ -45,7 +45,7 @@ def test_a_job_is_submitted_unless_it_has_a_workload():
     found = import_cluster(dump(job("new"), job("known"), over, known))
     rows = outcomes(found)
     assert rows["Job", "known"] == ("skipped", "it has a Workload")
-    assert rows["Job", "over"] == ("skipped", "it finished")
+    assert rows["Job", "over"] == ("finished", "it finished")
     assert rows["Job", "new"][0] == "pending"
     assert len(found.scheduler.keys()) == 2
     again = import_cluster(dump(job("new")))

@@ -48,7 +48,7 @@ def test_a_gzipped_file_is_read_by_its_content_and_within_the_limits(tmp_path):
         load(tmp_path / "dump.yaml.gz", limits=Limits(document_bytes=150))
     for size in range(2, len(whole)):
         (tmp_path / "torn.yaml").write_bytes(whole[:size])
-        with pytest.raises(ManifestError, match=r"torn\.yaml:1:1: this is gzipped and damaged: "):
+        with pytest.raises(ManifestError, match=r"torn\.yaml:1:1: it is gzipped and damaged: "):
             load(tmp_path / "torn.yaml")
 
 

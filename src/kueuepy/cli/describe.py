@@ -14,7 +14,7 @@ from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, counted, suggestion
 from kueuepy.manifest import Manifest, ReadJob, is_live, live_parts, object_name, opened
 from kueuepy.objects import Workload
-from kueuepy.platform.importer import Import, import_cluster, import_manifest
+from kueuepy.platform.importer import Import, Imported, import_cluster, import_manifest
 from kueuepy.platform.importer.importing import has_state
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.saved import is_saved
@@ -40,13 +40,13 @@ class Started(NamedTuple):
         scheduler: The Scheduler.
         notes: The parts of the files that are ignored, with the reason.
         has_status: Whether the workloads are in the state of a real cluster, in which no cycle has run since.
-        left: The objects that are left out, each a text with the reason.
+        left: The jobs and pods of a real cluster that are left out.
     """
 
     scheduler: Scheduler
     notes: tuple[str, ...]
     has_status: bool = False
-    left: tuple[str, ...] = ()
+    left: tuple[Imported, ...] = ()
 
     def noted(self) -> Scheduler:
         """Print the notes to standard error and return the Scheduler."""
@@ -74,21 +74,24 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
     states = [name for name in rest if is_saved(name)]
     given = [name for name in rest if name not in states]
     has_status = any(map(is_live, given))
+    rows: list[Imported] = []
+    unread: list[tuple[str, str]] = []
     if has_status:
-        scheduler, notes, left = _import(given, states, reading.kueue_version)
+        scheduler, notes, rows = _import(given, states, reading.kueue_version)
     else:
         manifest = reading.manifest(given, reading.namespace)
         has_status = not states and has_state(manifest)
         if has_status:
             # Time does not pass here, so a job that is evicted must stop at once.
-            scheduler, notes, left = _placed(import_manifest(manifest, stopping=0))
+            scheduler, notes, rows = _placed(import_manifest(manifest, stopping=0))
         else:
             names = not reading.lenient
             scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=names))
             notes = list(_said_of(manifest))
-            left = [("Job", note) for note in notes]
         texts = [str(note) for note in manifest.notes if not note.path]
-        left += [(found[1] if (found := _KIND.search(text)) else "object", text) for text in texts]
+        unread = [(found[1] if (found := _KIND.search(text)) else "object", text) for text in texts]
+    jobs = [("Job", note) for note in notes if not has_status]
+    left = [*jobs, *((row.kind, f"{row.kind} {row.key}: {row.reason}") for row in rows), *unread]
     for name in tables:
         notes += _submit(scheduler, name, reading.namespace)
     if has_status or left or reading.verbose:
@@ -99,7 +102,7 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
     if settle and not has_status:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
-    return Started(scheduler, tuple(notes), has_status, tuple(text for _, text in left))
+    return Started(scheduler, tuple(notes), has_status, tuple(rows))
 
 
 def _used(scheduler: Scheduler, left: list[tuple[str, str]], *, is_listed: bool) -> str:
@@ -129,9 +132,7 @@ def _rows_of(name: str, namespace: str, **around: Any) -> AbstractContextManager
     return rows_of(name, namespace=namespace, **around)
 
 
-def _import(
-    given: list[str], states: list[str], version: str | None
-) -> tuple[Scheduler, list[str], list[tuple[str, str]]]:
+def _import(given: list[str], states: list[str], version: str | None) -> tuple[Scheduler, list[str], list[Imported]]:
     """Import running clusters and recordings, with the objects of the other files.
 
     Raises:
@@ -143,18 +144,20 @@ def _import(
     source = opened(paths(given))
     with progress(f"reading {', '.join(given)}"):
         imported = import_cluster(source, version=version)
-    scheduler, notes, left = _placed(imported)
-    return scheduler, [note for one in live_parts(source) for note in one.notes] + notes, left
+    scheduler, notes, rows = _placed(imported)
+    return scheduler, [note for one in live_parts(source) for note in one.notes] + notes, rows
 
 
-def _placed(imported: Import) -> tuple[Scheduler, list[str], list[tuple[str, str]]]:
+def _placed(imported: Import) -> tuple[Scheduler, list[str], list[Imported]]:
     """Return the Scheduler of an import, the first problems, and the objects that are left out."""
-    rows = [row for row in imported.report if row.outcome in ("skipped", "not placed")]
+    # A finished Workload is imported, a finished job without a Workload is not.
+    left = ("skipped", "not placed", "finished")
+    rows = [row for row in imported.report if row.outcome in left[: 2 if row.kind == "Workload" else 3]]
     problems = imported.report.problems
     notes = [f"{row.kind} {row.key}: {row.reason}" for row in problems[:_PROBLEMS]]
     if len(problems) > _PROBLEMS:
         notes.append(f"{len(problems) - _PROBLEMS} more objects were not placed; -v lists them")
-    return imported.scheduler, notes, [(row.kind, f"{row.kind} {row.key}: {row.reason}") for row in rows]
+    return imported.scheduler, notes, rows
 
 
 def _said_of(manifest: Manifest) -> Iterator[str]:
@@ -251,10 +254,12 @@ def find(started: Started, name: str) -> str:
             return found[0]
         if found:
             raise NotFoundError(f'"{name}" may be {", ".join(found)}; give one of these')
-    left_out = (text for text in started.left if re.search(rf'[ "/]{re.escape(name)}"?: ', text))
-    why = next(left_out, suggestion(name, keys))
-    hint = "; kueuepy jobs describes finished jobs" if ": it finished" in why else ""
-    raise NotFoundError(f'"{name}" names no workload; {why}{hint}')
+    why = suggestion(name, keys)
+    for row in started.left:
+        if name in (row.key, row.key.partition("/")[2]):
+            hint = "; kueuepy jobs describes finished jobs" if row.outcome == "finished" else ""
+            why = f"{row.kind} {row.key}: {row.reason}{hint}"
+    raise NotFoundError(f'"{name}" names no workload; {why}')
 
 
 def _places(scheduler: Scheduler, key: str) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from kueuepy.cli.describe import find, start
-from kueuepy.cli.logs import Log, pair
+from kueuepy.cli.logs import Log, pair, say_notes_of
 from kueuepy.cli.options import Count, Port, Positive, Reading, Start, seconds_of
 from kueuepy.cli.output import UsageError, counting, expect_other_file, print_answer, say, until_interrupted
 from kueuepy.cli.page import serve_page
@@ -62,7 +62,9 @@ def cluster_of(
     if not headroom > 0:
         raise InvalidSpecError(f"--headroom {headroom}: it must be greater than 0")
     expect_other_file(output, jobs)
-    found = make_cluster(log.read(jobs), headroom, None if alone else cohort, flavor)
+    table = log.read(jobs)
+    say_notes_of(table)
+    found = make_cluster(table, headroom, None if alone else cohort, flavor)
     if output is None:
         say(dump(found).rstrip("\n"))
     else:

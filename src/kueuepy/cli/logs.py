@@ -128,7 +128,7 @@ class Log(msgspec.Struct, frozen=True):
 
     def _table(self, path: str, columns: dict[str, str] | None) -> Jobs:
         try:
-            return Jobs.read(path, self.format_, columns)
+            return Jobs.read("/dev/stdin" if path == "-" else path, self.format_, columns)
         except MissingColumnsError as error:
             options = " ".join(f"--map {name}=COLUMN" for name in error.names)
             raise InvalidSpecError(error.text(options)) from None
@@ -174,7 +174,7 @@ def describe(
             {"jobs": len(found), "seconds": found.span, "queues": rows.rows(), "notes": notes, "problems": problems}
         )
         return
-    _notes(found)
+    say_notes_of(found)
     table("", rows.names, [[_cell(*cell) for cell in row.items()] for row in rows.rows()])
     for problem in problems:
         say(f"warning: {problem}", style="yellow")
@@ -200,10 +200,11 @@ def convert(file: str, *, to: str, format_: str = "auto", map_: tuple[str, ...] 
         raise InvalidSpecError(f"{to}: its name must end with .parquet or .pq")
     found = Log(format_, map_).recorded(file)
     found.to_parquet(to)
-    _notes(found)
+    say_notes_of(found)
     say(f"{counted(len(found), 'job')} written to {to}")
 
 
-def _notes(found: Jobs) -> None:
+def say_notes_of(found: Jobs) -> None:
+    """Print the notes about the rows of a log to standard error."""
     for what, rows in found.notes:
         say(f"note: {counted(rows, 'row')}: {what}", style="cyan", stderr=True)

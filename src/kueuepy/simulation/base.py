@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, briefly, checked_methods, counted
+from kueuepy.errors import InvalidSpecError, briefly, checked_methods, counted, first_of
 from kueuepy.look.notebook import MOST_ROWS, Named, Sheet
 from kueuepy.look.numbers import duration
 from kueuepy.objects import LATEST, LONGEST, SECOND, format_time
@@ -445,6 +445,8 @@ def _text(name: str, value: Any) -> Any:
 
 
 CENSORED = "censored"
+# The number of queues that a note names.
+_TOLD = 3
 # The number of samples that are drawn for a job before the rest of its runtime is drawn without its past.
 _TRIES = 64
 
@@ -476,7 +478,10 @@ def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
     """Return the jobs with estimates of the full runtimes of unfinished jobs; see `Jobs.complete`."""
     rows = censored_rows(table)
     if how == "drop":
-        notes = (*table.notes, *([("not finished; dropped", int(rows.sum()))] if rows.any() else []))
+        queue = table["queue"]
+        lost = [queue.names[code] for code in sorted({*queue.codes[rows].tolist()} - {*queue.codes[~rows].tolist()})]
+        what = "not finished; dropped" + (f", which leaves no job in {first_of(lost, _TOLD)}" if lost else "")
+        notes = (*table.notes, *([(what, int(rows.sum()))] if rows.any() else []))
         return table.take(np.flatnonzero(~rows))._with(notes=notes)  # noqa: SLF001 - same package
     runtime = np.array(table["runtime"])
     if how == "exponential":

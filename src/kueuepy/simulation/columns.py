@@ -206,6 +206,8 @@ EPOCHAL = 10 * 365 * 86400 * SECOND
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 NEVER = -1
 """The runtime of a job that never ends, and the value of an optional span that is not set."""
+UNFINISHED = "not finished; runtime is the time run so far"
+"""The note about jobs whose runtime is only a lower bound."""
 
 
 class MissingColumnsError(InvalidSpecError):
@@ -219,8 +221,8 @@ class MissingColumnsError(InvalidSpecError):
     def __init__(self, names: Sequence[str], known: Iterable[str]) -> None:
         """Create the error with the argument `map` as the remedy."""
         self.names, self.known = tuple(names), tuple(known)
-        keys = ", ".join(f'"{name}": ...' for name in names)
-        super().__init__(self.text(f"map={{{keys}}}"))
+        keys = ", ".join(f'"{name}": COLUMN' for name in names)
+        super().__init__(self.text(f"map={{{keys}}} of Jobs.from_frame and Jobs.read"))
 
     def text(self, remedy: str) -> str:
         """Return the message with a remedy in the words of the interface."""
@@ -228,7 +230,8 @@ class MissingColumnsError(InvalidSpecError):
         listed = ", ".join(f'"{name}"' for name in self.names)
         return (
             f"jobs: {'columns' if several else 'column'} {listed} {'are' if several else 'is'} missing; "
-            f"there are {', '.join(self.known) or 'none'}; {remedy} names {'others' if several else 'another'}"
+            f"there are {', '.join(self.known) or 'none'}; {remedy} takes {'them' if several else 'it'} from "
+            f"{'other columns' if several else 'another column'}"
         )
 
 

@@ -15,7 +15,7 @@ from kueuepy.manifest import collector, is_recording, live_parts, load, opened, 
 from kueuepy.objects import SECOND, Condition, Configuration, Workload, WorkloadStatus
 from kueuepy.objects.times import Timestamp, duration_ns, parse_time
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import NEVER, SPANS, name_of_row, repeated, with_defaults
+from kueuepy.simulation.columns import NEVER, SPANS, UNFINISHED, name_of_row, repeated, with_defaults
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.shapes import KnownShapes
 from kueuepy.simulation.values import row_columns
@@ -313,7 +313,6 @@ def check_names(table: JobColumns) -> None:
 
 
 _NEVER_RAN = "finished without an admission; left out"
-_UNFINISHED = "not finished; runtime is the time run so far"
 
 
 class Observed(NamedTuple):
@@ -361,7 +360,7 @@ def of_observed(source: Any, user: str | None = None) -> JobColumns:
     }
     if any(one.user for one in chosen):
         columns["user"] = categorical(one.user for one in chosen)
-    notes = [(_NEVER_RAN, len(found) - len(chosen)), (_UNFINISHED, int(censored.sum()))]
+    notes = [(_NEVER_RAN, len(found) - len(chosen)), (UNFINISHED, int(censored.sum()))]
     return table._changed(**columns)._with(notes=tuple(note for note in notes if note[1])).sort()  # noqa: SLF001
 
 

@@ -18,7 +18,16 @@ from kueuepy.errors import InvalidSpecError, expect_one_of
 from kueuepy.errors.former import FORMER
 from kueuepy.objects import LONGEST, SECOND
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import by_name, expect_columns, is_known, misspelled, renamed, with_defaults
+from kueuepy.simulation.columns import (
+    UNFINISHED,
+    by_name,
+    expect_columns,
+    is_known,
+    misspelled,
+    remark,
+    renamed,
+    with_defaults,
+)
 from kueuepy.simulation.grouped import Floats, Ints
 from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.recorded import read_parquet
@@ -309,6 +318,7 @@ _UNKNOWN = ("", "Unknown", "None", "UNLIMITED", "Partition_Limit", "INVALID")
 _UNFINISHED = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "CONFIGURING", "COMPLETING", "RESIZING")
 _SIZES = {unit: 1024**power for power, unit in enumerate("KMGTP", 1)}
 _AMOUNT = re.compile(r"([0-9.]+)([KMGTP]?)([cn]?)")
+_CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS")
 _TASKS = re.compile(r"(.+)_\[([0-9,-]+)(?::(\d+))?(?:%\d+)?\]", re.ASCII)
 
 
@@ -352,6 +362,8 @@ def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColu
     table.notes += [("steps of jobs; left out", steps)] * bool(steps)
     table = table.keep(table.given("queue", "submit"), f"without {queue} or Submit")
     table = table.keep(table["has_run"], "ended before it started")
+    left = int(np.sum(table["censored"]))
+    table.notes += [(remark("runtime", UNFINISHED), left)] * bool(left)
     table.note(table["is_empty"], "no CPU, memory or GPU in AllocTRES or ReqTRES; treated as 0")
     hidden = {"has_run", "is_empty", *({"account", "partition"} - {name.lower() for name in fields})}
     return table.jobs({name: table[name] for name in table.columns if name not in hidden})
@@ -470,7 +482,8 @@ def _requests(given: dict[str, str], nodes: int, where: str) -> dict[str, Any]:
         field, text = (f"{tres}, {name}", found[name]) if name in found else (other, given.get(other, "0"))
         return _amount(text, f"{where}, field {field}", nodes, cpus)
 
-    cpu = amount("cpu", "NCPUS")
+    # Slurm writes 0 for what it has not allocated yet.
+    cpu = amount("cpu", next((name for name in _CPUS if given.get(name, "0") != "0"), _CPUS[0]))
     return {
         "cpu": cpu / nodes,
         "memory": math.ceil(amount("mem", "ReqMem", cpus=int(cpu)) / nodes),

@@ -170,6 +170,8 @@ def csv_columns(text: str, path: str) -> dict[str, Any]:
         names = [name.strip() for name in next(reader, [])]
         if not names:
             raise InvalidSpecError(f"{path}: is empty; its first line must name the columns")
+        if mark := next((mark for mark in ";|\t" if len(names) == 1 and mark in names[0]), ""):
+            raise InvalidSpecError(f'{path}:1: has "{mark}" between the names of columns; it must be a comma')
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidSpecError(f'{path}:1: column "{twice}" is there twice; name each column once')

@@ -347,7 +347,7 @@ class Jobs(GeneratedJobs):
         | `submit`, `recorded_start` | Submit, Start; times without a time zone are in UTC |
         | `runtime` | ElapsedRaw or Elapsed, or the time from Start to End |
         | `pods` | NNodes: one pod per node; without this field, one pod |
-        | `cpu`, `memory`, `gpu` | AllocTRES or ReqTRES, or NCPUS and ReqMem, divided by the number of nodes |
+        | `cpu`, `memory`, `gpu` | AllocTRES, ReqTRES, or NCPUS (AllocCPUS, ReqCPUS) and ReqMem; divided by NNodes |
         | `limit`, `user`, `account`, `partition` | Timelimit, User, Account, Partition |
         | `state`, `censored` | first word of State; whether the job is pending or running |
 

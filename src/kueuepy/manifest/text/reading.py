@@ -164,7 +164,7 @@ def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[It
     try:
         content = uncompressed(data, limits.document_bytes + 1)
     except OSError as error:
-        Text(name, data).fail(0, f"this is gzipped and damaged: {error}")
+        Text(name, data).fail(0, str(error))
     if content is not data and len(content) > limits.document_bytes:
         raise LimitError(name, "document_bytes", limits.document_bytes, "the file is gzipped, and has more bytes")
     _check_bytes(name, content, limits)

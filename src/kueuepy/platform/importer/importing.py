@@ -307,7 +307,8 @@ def _take_batch(
         yield Imported(kind, key, "skipped", "Kueue does not manage it")
     for one in found:
         if one.made is not None and not existing.lacks(one.made):
-            yield Imported(kind, key, "skipped", _end(one.made) or "it has a Workload")
+            ended = _end(one.made)
+            yield Imported(kind, key, "finished" if ended else "skipped", ended or "it has a Workload")
             continue
         refusal = _refusal(scheduler, one)
         yield Imported(kind, key, "not placed" if refusal else "pending", refusal or f"as Workload {one.workload.key}")

@@ -20,8 +20,8 @@ Outcome: TypeAlias = Literal[
 ]
 """The outcome for an object.
 
-`imported` is a running pod that now holds quota. `skipped` is an object that does not need to be imported. `not placed`
-is a problem: the object holds no quota, or cannot be queued.
+`imported` is a running pod that now holds quota. A `finished` job without a Workload, and a `skipped` object, are not
+imported. `not placed` is a problem: the object holds no quota, or cannot be queued.
 """
 
 
