@@ -33,16 +33,9 @@ class LabelSelectorRequirement(Collection, frozen=True):
         Args:
             labels: Labels by key.
         """
-        present = self.key in labels
-        match self.operator:
-            case "Exists":
-                return present
-            case "DoesNotExist":
-                return not present
-            case "In":
-                return present and labels[self.key] in self.values
-            case "NotIn":
-                return not present or labels[self.key] not in self.values
+        is_any = self.operator in ("Exists", "DoesNotExist")
+        found = self.key in labels and (is_any or labels[self.key] in self.values)
+        return found == (self.operator in ("Exists", "In"))
 
 
 @checked_methods

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import field
+from msgspec import convert, field, to_builtins
 from msgspec.structs import replace
 
 from kueuepy.errors import checked_methods
@@ -101,7 +101,9 @@ class PodSet(Value, frozen=True):
         spec: dict[str, Any] = {
             "containers": [{"name": "main", "resources": {key: value for key, value in resources.items() if value}}],
             "nodeSelector": dict(node_selector or {}),
-            "tolerations": [_toleration_dict(t) for t in tolerations],
+            "tolerations": [
+                to_builtins(Toleration.of(t) if isinstance(t, str) else convert(t, Toleration)) for t in tolerations
+            ],
             "priorityClassName": priority_class_name,
         }
         return cls(
@@ -111,19 +113,6 @@ class PodSet(Value, frozen=True):
             {"spec": {key: value for key, value in spec.items() if value}},
             None if topology_request is None else dict(topology_request),
         )
-
-
-def _toleration_dict(toleration: Toleration | str) -> dict[str, Any]:
-    if isinstance(toleration, str):
-        toleration = Toleration.of(toleration)
-    fields = {
-        "key": toleration.key,
-        "operator": toleration.operator,
-        "value": toleration.value,
-        "effect": toleration.effect,
-        "tolerationSeconds": toleration.toleration_seconds,
-    }
-    return {key: value for key, value in fields.items() if value not in ("", None)}
 
 
 class Workload(NamespacedObject, frozen=True, kw_only=True):
@@ -168,8 +157,7 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
     @property
     def is_finished(self) -> bool:
         """Whether the condition `Finished` is true."""
-        conditions = () if self.status is None else self.status.conditions
-        return any(condition.type == "Finished" and condition.status == "True" for condition in conditions)
+        return self.status is not None and self.status.is_true("Finished")
 
     def without_min_counts(self) -> "Workload":
         """Return the Workload without partial admission: every `min_count` is `None`."""
@@ -186,15 +174,7 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
         return all(getattr(self, name) == getattr(other, name) for name in _SPEC)
 
 
-_SPEC = (
-    "queue_name",
-    "pod_sets",
-    "priority",
-    "priority_class_ref",
-    "active",
-    "maximum_execution_time_seconds",
-    "preemption_gates",
-)
+_SPEC = {*Workload.__struct_fields__} - {*NamespacedObject.__struct_fields__, "owner_references", "status"}
 
 
 class WorkloadPriorityClass(Object, frozen=True, kw_only=True):

@@ -122,8 +122,13 @@ def _row(item: Mapping[str, Any], around: JobContext) -> Workload:
     from kueuepy.jobs import from_row  # noqa: PLC0415 - only rows need it
 
     workload = from_row(item).workload
-    if item.get("gpu") is not None:
-        _expect_clear_gpu(workload, around)
+    local_queue = f"{workload.namespace}/{workload.queue_name}"
+    # Only then can `gpu` mean nothing but `nvidia.com/gpu`.
+    if item.get("gpu") is not None and not _is_gpu_clear(local_queue, around.covered):
+        raise InvalidSpecError(
+            f'row "{workload.name}": gpu: asks for nvidia.com/gpu, and its queue has quotas of "gpu"; call the '
+            "resource nvidia.com/gpu there, or submit a Workload that requests gpu"
+        )
     return workload
 
 
@@ -153,19 +158,6 @@ def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedW
                 f"{object_name(item)}: is not a job that Kueue manages; it needs the label kueue.x-k8s.io/queue-name, "
                 "a managed namespace, and no owner that has a Workload"
             )
-
-
-def _expect_clear_gpu(workload: Workload, around: JobContext) -> None:
-    """Check that `gpu` in a row can only mean `nvidia.com/gpu`.
-
-    Raises:
-        InvalidSpecError: The queue has quotas for a resource named `gpu` but not for `nvidia.com/gpu`.
-    """
-    if not _is_gpu_clear(f"{workload.namespace}/{workload.queue_name}", around.covered):
-        raise InvalidSpecError(
-            f'row "{workload.name}": gpu: asks for nvidia.com/gpu, and its queue has quotas of "gpu"; call the '
-            "resource nvidia.com/gpu there, or submit a Workload that requests gpu"
-        )
 
 
 def _is_gpu_clear(local_queue: str, covered: Callable[[str], Collection[str]]) -> bool:
