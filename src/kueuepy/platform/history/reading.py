@@ -342,10 +342,8 @@ class RecordedState(LiveSource):
             NotFoundError: The file cannot be read.
             InvalidSpecError: The file is not a recording, or the time is not valid.
         """
-        if name.endswith(SUFFIX) and is_file(name):
-            return cls(Recording(name), None, name)
         path, at, text = name.rpartition(f"{SUFFIX}@")
-        if not at:
+        if not at or (name.endswith(SUFFIX) and is_file(name)):
             return cls(Recording(name), None, name)
         # People write times without seconds; the parser of Kubernetes' times requires them.
         is_short = len(text) == len("2026-11-20T10:00Z") and text.endswith("Z")

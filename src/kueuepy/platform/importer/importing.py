@@ -12,7 +12,7 @@ from kueuepy.jobs.convert import Existing, Made
 from kueuepy.manifest import Item, Limits, Manifest, Source, collector, live_parts, load, opened, part
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.objects import Condition, Duration, TimeLike, Workload, nanoseconds_of
-from kueuepy.platform.importer.pods import PodImport, Rules
+from kueuepy.platform.importer.pods import PodImport, Rules, key_of
 from kueuepy.platform.importer.report import Imported, ImportReport, Outcome, Progress, ProgressReporter, import_report
 from kueuepy.profiles import release_of_image
 from kueuepy.scheduler import Scheduler
@@ -284,15 +284,10 @@ def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
     jobs = [dict(job) for job in cluster.jobs]
     # Pods are converted together, because a group of pods becomes one Workload.
     pods = [job for job in jobs if job["kind"] == "Pod"]
-    batches = [(job["kind"], _key(job), [job]) for job in jobs if job["kind"] != "Pod"]
+    batches = [(job["kind"], key_of(job), [job]) for job in jobs if job["kind"] != "Pod"]
     existing = Existing(cluster.workloads)
     for kind, key, batch in [*batches, *([("Pod", "*", pods)] if pods else [])]:
         yield from _take_batch(scheduler, kind, key, batch, existing)
-
-
-def _key(job: dict[str, Any]) -> str:
-    metadata = part(job, "metadata")
-    return f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
 
 
 def _take_batch(

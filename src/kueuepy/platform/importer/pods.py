@@ -91,6 +91,12 @@ def by_label(label: str, queues: Mapping[str, str]) -> tuple[Rule, ...]:
     return tuple(Rule(Match(labels={label: value}), queue) for value, queue in queues.items())
 
 
+def key_of(job: dict[str, Any]) -> str:
+    """Return `namespace/name` of a manifest, which may have no name."""
+    metadata = part(job, "metadata")
+    return f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
+
+
 class PodImport:
     """The import of pods into a cluster."""
 
@@ -110,8 +116,7 @@ class PodImport:
 
         The Workload is `None` if the pod is skipped or cannot be placed.
         """
-        metadata = part(pod, "metadata")
-        key = f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
+        key = key_of(pod)
         try:
             workload = self._placed(pod, key)
         except _SkipError as reason:
