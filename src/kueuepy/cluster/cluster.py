@@ -97,6 +97,26 @@ class Cluster:
     LocalQueue with the name of the ClusterQueue in the namespace `default`. The namespace `default` and the namespaces
     of the LocalQueues are created, with their name as the only label.
 
+    Attributes:
+        manifest: All objects, with the file and line from which each was read.
+        configuration: Kueue's Configuration.
+        resource_flavors: The ResourceFlavors.
+        cluster_queues: The ClusterQueues.
+        cohorts: The declared Cohorts. An undeclared cohort, which exists only because a queue refers to it, is not
+            included.
+        local_queues: The LocalQueues.
+        admission_checks: The AdmissionChecks.
+        topologies: The Topologies.
+        pods: The Pods that Kueue does not manage as jobs.
+        nodes: The Nodes.
+        namespaces: The Namespaces.
+        limit_ranges: The LimitRanges.
+        runtime_classes: The RuntimeClasses.
+        priority_classes: The WorkloadPriorityClasses of Kueue and the PriorityClasses of Kubernetes.
+        workloads: The Workloads that exist when a Scheduler starts.
+        jobs: The job manifests.
+        notes: Notes about fields that were ignored or corrected when the files were read.
+
     Example:
         >>> from kueuepy.objects import ClusterQueue, ResourceFlavor
         >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
@@ -104,9 +124,24 @@ class Cluster:
         'default/vision'
     """
 
-    __slots__ = ("_declared", "_manifest")
     _declared: Manifest
-    _manifest: Manifest
+    manifest: Manifest
+    configuration: api.Configuration
+    resource_flavors: tuple[api.ResourceFlavor, ...]
+    cluster_queues: tuple[api.ClusterQueue, ...]
+    cohorts: tuple[api.Cohort, ...]
+    local_queues: tuple[api.LocalQueue, ...]
+    admission_checks: tuple[api.AdmissionCheck, ...]
+    topologies: tuple[api.Topology, ...]
+    pods: tuple[api.Pod, ...]
+    nodes: tuple[api.Node, ...]
+    namespaces: tuple[api.Namespace, ...]
+    limit_ranges: tuple[api.LimitRange, ...]
+    runtime_classes: tuple[api.RuntimeClass, ...]
+    priority_classes: tuple[api.WorkloadPriorityClass | api.PriorityClass, ...]
+    workloads: tuple[api.Workload, ...]
+    jobs: tuple[dict[str, Any], ...]
+    notes: tuple[Note, ...]
 
     def __init__(
         self,
@@ -159,9 +194,11 @@ class Cluster:
         whole = complete(declared)
         if names:
             check_names(whole)
-        # `__setattr__` refuses every assignment.
-        object.__setattr__(self, "_declared", declared)
-        object.__setattr__(self, "_manifest", whole)
+        classes = (*whole.workload_priority_classes, *whole.priority_classes)
+        configuration = whole.configuration or api.Configuration()
+        own = {name: getattr(whole, name) for name in Cluster.__annotations__ if name in Manifest.__struct_fields__}
+        own |= {"configuration": configuration, "priority_classes": classes, "manifest": whole, "_declared": declared}
+        vars(self).update(own)  # `__setattr__` refuses every assignment
 
     def __reduce__(self) -> "tuple[Callable[[Manifest], Cluster], tuple[Manifest]]":
         """Pickle the declared objects only; unpickling adds the missing LocalQueues and Namespaces again."""
@@ -171,104 +208,14 @@ class Cluster:
         """Raise an AttributeError, because a Cluster is immutable."""
         raise AttributeError(f"Cluster.{name}: a Cluster is immutable; use replace()")
 
-    # Objects by kind.
-
-    @property
-    def manifest(self) -> Manifest:
-        """All objects, with the file and line from which each was read."""
-        return self._manifest
-
     @property
     def written(self) -> Manifest:
         """The objects that `dump` writes: all except the Namespaces that were added automatically."""
-        return msgspec.structs.replace(self._manifest, namespaces=self._declared.namespaces)
-
-    @property
-    def configuration(self) -> api.Configuration:
-        """Kueue's Configuration."""
-        return self._manifest.configuration or api.Configuration()
-
-    @property
-    def resource_flavors(self) -> tuple[api.ResourceFlavor, ...]:
-        """The ResourceFlavors."""
-        return self._manifest.resource_flavors
-
-    @property
-    def cluster_queues(self) -> tuple[api.ClusterQueue, ...]:
-        """The ClusterQueues."""
-        return self._manifest.cluster_queues
-
-    @property
-    def cohorts(self) -> tuple[api.Cohort, ...]:
-        """The declared Cohorts.
-
-        An undeclared cohort, which exists only because a queue refers to it, is not included.
-        """
-        return self._manifest.cohorts
-
-    @property
-    def local_queues(self) -> tuple[api.LocalQueue, ...]:
-        """The LocalQueues."""
-        return self._manifest.local_queues
-
-    @property
-    def admission_checks(self) -> tuple[api.AdmissionCheck, ...]:
-        """The AdmissionChecks."""
-        return self._manifest.admission_checks
-
-    @property
-    def topologies(self) -> tuple[api.Topology, ...]:
-        """The Topologies."""
-        return self._manifest.topologies
-
-    @property
-    def pods(self) -> tuple[api.Pod, ...]:
-        """The Pods that Kueue does not manage as jobs."""
-        return self._manifest.pods
-
-    @property
-    def nodes(self) -> tuple[api.Node, ...]:
-        """The Nodes."""
-        return self._manifest.nodes
-
-    @property
-    def namespaces(self) -> tuple[api.Namespace, ...]:
-        """The Namespaces."""
-        return self._manifest.namespaces
-
-    @property
-    def limit_ranges(self) -> tuple[api.LimitRange, ...]:
-        """The LimitRanges."""
-        return self._manifest.limit_ranges
-
-    @property
-    def runtime_classes(self) -> tuple[api.RuntimeClass, ...]:
-        """The RuntimeClasses."""
-        return self._manifest.runtime_classes
-
-    @property
-    def priority_classes(self) -> tuple[api.WorkloadPriorityClass | api.PriorityClass, ...]:
-        """The WorkloadPriorityClasses of Kueue and the PriorityClasses of Kubernetes."""
-        return (*self._manifest.workload_priority_classes, *self._manifest.priority_classes)
-
-    @property
-    def workloads(self) -> tuple[api.Workload, ...]:
-        """The Workloads that exist when a Scheduler starts."""
-        return self._manifest.workloads
-
-    @property
-    def jobs(self) -> tuple[dict[str, Any], ...]:
-        """The job manifests."""
-        return self._manifest.jobs
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """Notes about fields that were ignored or corrected when the files were read."""
-        return self._manifest.notes
+        return msgspec.structs.replace(self.manifest, namespaces=self._declared.namespaces)
 
     def objects(self) -> Iterator[api.Object]:
         """Return all objects, grouped by kind; referenced kinds come before the kinds that refer to them."""
-        return self._manifest.objects()
+        return self.manifest.objects()
 
     def get(self, kind: type[T], key: str) -> T:
         """Return the object with the given kind and name.
@@ -283,7 +230,7 @@ class Cluster:
         """
         if kind not in FIELD_OF:
             raise InvalidSpecError(f"Cluster.get: kind: is {shown(kind)}; it must be a class such as ClusterQueue")
-        found: tuple[T, ...] = getattr(self._manifest, FIELD_OF[kind])
+        found: tuple[T, ...] = getattr(self.manifest, FIELD_OF[kind])
         for obj in found:
             if obj.key == key:
                 return obj
@@ -431,13 +378,13 @@ class Cluster:
 
     def __eq__(self, other: object) -> bool:
         """Return whether both Clusters contain equal objects."""
-        return self._manifest == other._manifest if isinstance(other, Cluster) else NotImplemented
+        return self.manifest == other.manifest if isinstance(other, Cluster) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         """Return the number of objects of each kind."""
-        counts = {kind.__name__: len(getattr(self._manifest, name)) for kind, name in FIELD_OF.items()}
+        counts = {kind.__name__: len(getattr(self.manifest, name)) for kind, name in FIELD_OF.items()}
         inside = ", ".join(counted(count, name) for name, count in counts.items() if count)
         return f"<Cluster: {inside or 'empty'}>"
 
