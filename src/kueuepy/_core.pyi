@@ -175,6 +175,8 @@ class Engine:
         """Run Kueue's controllers until nothing changes. `all_devices` includes all pending workloads with devices."""
     def expired(self) -> list[int]:
         """Return the workloads that Kueue deletes by now according to `retention`."""
+    def family_changes(self) -> tuple[list[tuple[int, str]], list[int]]:
+        """Return the variants that Kueue creates now, each as parent and flavor, and the variants that it deletes."""
     @property
     def byte_resources(self) -> set[str]:
         """Logical device resources whose amounts are printed with binary suffixes."""

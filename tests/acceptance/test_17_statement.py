@@ -81,7 +81,7 @@ def test_LP_09_the_list_of_effective_feature_gates_matches_the_sources():
     reads = re.compile(r'(?:enabled|gate|gates\.get|"featureGates"\)\.get)\((?:\S+, )?"(\w+)"\)')
     for path in (ROOT / "src" / "kueuepy").rglob("*.py"):
         asked |= set(reads.findall(path.read_text(encoding="utf-8")))
-    only_validated = {"ConcurrentAdmission", "MultiKueue"}  # they affect no decision
+    only_validated = {"MultiKueue"}  # it affects no decision
     removed = {  # gates of earlier releases
         *("DynamicResourceAllocation", "DRAExtendedResources"),
         *("MultiKueueRedoAdmissionOnEvictionInWorker", "MultiKueueWaitForWorkloadAdmitted"),

@@ -78,11 +78,6 @@ def test_other_gates_are_not_reported(gate):
 @pytest.mark.parametrize(
     ("objects", "gate", "field"),
     [
-        (
-            [team(concurrent_admission_policy={"migration": {"mode": "RetainFirstAdmission"}})],
-            "ConcurrentAdmission",
-            "spec.concurrentAdmissionPolicy",
-        ),
         ([team(annotations={PREEMPTION_CONFIG: "heroes"})], "ConfigurablePreemptions", PREEMPTION_CONFIG),
         ([team(effective_quotas=QUOTAS)], "DynamicQuotaOrchestration", "status.effectiveQuotas"),
         ([team(), kq.Cohort("all", effective_quotas=QUOTAS)], "DynamicQuotaOrchestration", "status.effectiveQuotas"),
@@ -177,7 +172,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command[0]}{command.index(command[-1])}")
-@pytest.mark.parametrize("gate", ["ConfigurablePreemptions", "ConcurrentAdmission", "SchedulerLibraryIntegration"])
+@pytest.mark.parametrize("gate", ["ConfigurablePreemptions", "SchedulerLibraryIntegration"])
 def test_a_command_says_so_first_and_exits_with_4(tmp_path, capsys, command, gate):
     path = tmp_path / "configuration.yaml"
     path.write_text(GATE % gate)
@@ -196,13 +191,14 @@ def test_a_command_says_so_first_and_exits_with_4(tmp_path, capsys, command, gat
 @pytest.mark.parametrize("command", OTHERS, ids=lambda command: command[0])
 def test_commands_with_several_runs_say_so_first_and_exit_with_4(tmp_path, capsys, command):
     path = tmp_path / "configuration.yaml"
-    path.write_text(GATE % "ConcurrentAdmission")
+    gate = "CleanupProvisioningRequestsOnEviction"  # a gate of every release
+    path.write_text((GATE % gate).replace("true", "false"))
     log = tmp_path / LOG
     log.write_text("name,queue,submit,runtime,cpu\na,team-a,0,600,4\nb,team-a,1,600,4\nc,team-b,2,600,4\n")
     command = [str(tmp_path / word) if word in (LOG, PAGE) else word for word in command]
     place = command.index(TEAMS) + 1
     assert main([*command[:place], str(path), *command[place:]]) == 4
-    assert capsys.readouterr().out.startswith("not modelled: Configuration: featureGates.ConcurrentAdmission: is true")
+    assert capsys.readouterr().out.startswith(f"not modelled: Configuration: featureGates.{gate}: is false")
     assert main(command) in (0, 3)
     assert "not modelled: Configuration" not in capsys.readouterr().out
 
@@ -210,11 +206,13 @@ def test_commands_with_several_runs_say_so_first_and_exit_with_4(tmp_path, capsy
 @pytest.mark.parametrize("place", [1, 2])
 def test_compare_reports_each_of_its_policies(tmp_path, capsys, place):
     path = tmp_path / "gated.yaml"
-    path.write_text(f"{Path(TEAMS).read_text()}\n---\n{GATE % 'ConcurrentAdmission'}")
+    path.write_text(f"{Path(TEAMS).read_text()}\n---\n{GATE % 'ConfigurablePreemptions'}")
     command = ["compare", TEAMS, TEAMS, "--jobs", ROWS]
     command[place] = str(path)
     assert main(command) == 4
-    assert capsys.readouterr().out.startswith("not modelled: Configuration: featureGates.ConcurrentAdmission: is true")
+    assert capsys.readouterr().out.startswith(
+        "not modelled: Configuration: featureGates.ConfigurablePreemptions: is true"
+    )
 
 
 def test_an_edit_can_add_a_part_that_is_not_modelled(tmp_path, capsys):
@@ -229,21 +227,21 @@ def test_an_edit_can_add_a_part_that_is_not_modelled(tmp_path, capsys):
 
 def test_invalid_input_keeps_its_exit_code(tmp_path, capsys):
     path = tmp_path / "configuration.yaml"
-    path.write_text(GATE % "ConcurrentAdmission")
+    path.write_text(GATE % "ConfigurablePreemptions")
     assert main(["explain", "absent", TEAMS, str(path), ROWS]) == 1
     assert "absent" in capsys.readouterr().err
 
 
 def test_check_names_the_line(tmp_path, capsys):
     path = tmp_path / "configuration.yaml"
-    path.write_text(GATE % "ConcurrentAdmission")
+    path.write_text(GATE % "ConfigurablePreemptions")
     assert main(["check", TEAMS, str(path), "--skip", "L6"]) == 3
-    assert f"{path}:3: warning L20: Configuration: featureGates.ConcurrentAdmission: is" in capsys.readouterr().out
+    assert f"{path}:3: warning L20: Configuration: featureGates.ConfigurablePreemptions: is" in capsys.readouterr().out
 
 
 def test_fidelity_is_json():
     found = msgspec.json.decode(msgspec.json.encode(kq.fidelity()))
-    assert found["feature_gates"]["ConcurrentAdmission"]["effect"] == "not modelled"
+    assert found["feature_gates"]["SchedulerLibraryIntegration"]["effect"] == "not modelled"
     assert found["fields"]["Cohort"]["status.effectiveQuotas"][0] == "not modelled"
 
 
@@ -256,15 +254,27 @@ def planned(*events):
     "change",
     [
         team(effective_quotas=QUOTAS),
-        kq.sim.Edit("ClusterQueue/team:concurrentAdmissionPolicy", {"migration": {"mode": "TryPreferredFlavors"}}),
+        team(annotations={PREEMPTION_CONFIG: "heroes"}),
     ],
-    ids=["object", "edit"],
+    ids=["field", "annotation"],
 )
-def test_a_field_that_an_event_adds_is_reported(change):
+def test_a_change_that_an_event_makes_is_reported(change):
     (text,) = planned(kq.sim.Event(30, change))
     assert text.startswith('ClusterQueue "team": ')
     assert planned(kq.sim.Event(30, change), kq.sim.Event(40, change)) == (text,)
     assert planned(kq.sim.Event(30, kq.sim.Edit("ClusterQueue/team:quota[any/cpu].nominalQuota", 2))) == ()
+
+
+def test_only_simulations_report_concurrent_admission():
+    policy = {"migration": {"mode": "TryPreferredFlavors"}}
+    on = kq.Configuration(feature_gates={"ConcurrentAdmission": True})
+    cluster = kq.Cluster(FLAVOR, team(concurrent_admission_policy=policy), configuration=on)
+    rows = [{"queue": "team", "submit": 0, "runtime": 1, "cpu": 1}]
+    (text,) = kq.simulate(cluster, rows).not_modelled
+    assert text.startswith("Configuration: featureGates.ConcurrentAdmission: is true, but only a Scheduler models it")
+    assert kq.simulate(cluster, rows).kpis.finished == 1
+    assert kq.Scheduler(cluster).not_modelled == ()
+    assert kq.simulate(kq.Cluster(FLAVOR, team(concurrent_admission_policy=policy)), rows).not_modelled == ()
 
 
 def test_an_event_of_a_fleet_is_reported_with_its_cluster():

@@ -90,7 +90,9 @@ def test_fidelity_is_reported_for_each_release():
     assert {rule.name for rule in found.rules} == {rule.name for rule in rules_of(release_of("v0.17"))}
     assert any("random" in text for text in found.open_answers)
     assert set() < set(kq.fidelity().open_answers) < set(found.open_answers)
-    assert "ConcurrentAdmission" not in {name for name, gate in kq.fidelity().feature_gates.items() if gate.effective}
+    assert "SchedulerLibraryIntegration" not in {
+        name for name, gate in kq.fidelity().feature_gates.items() if gate.effective
+    }
 
 
 def test_the_release_of_a_dump_is_read_from_the_manager_image():

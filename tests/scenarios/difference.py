@@ -33,6 +33,7 @@ def _normal(result: Result) -> Result:
         "assigned": _by_workload(result, "assigned", _reservation),
         "unhealthyNodes": _by_workload(result, "unhealthyNodes", lambda entry: entry.get("nodes") or []),
         "admitted": sorted(result.get("admitted") or ()),
+        "created": sorted(result.get("created") or ()),
         "gone": sorted(result.get("gone") or ()),
         "evicted": _by_workload(
             result, "evicted", lambda entry: (entry["reason"], entry.get("preempted") or "", entry.get("by") or "")

@@ -16,6 +16,7 @@ from kueuepy.manifest.validation import review_object
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.update import same_spec
 from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPriorityClass
+from kueuepy.session.variants import is_parent, labelled, missing_variants
 from scenario.reader import ScenarioError, check_scenario, configuration
 
 if TYPE_CHECKING:
@@ -49,12 +50,15 @@ class Replay:
         """
         check_scenario(scenario)
         config = scenario.get("config") or {}
-        self.engine = Engine(configuration(config))
+        self._configuration = configuration(config)
+        self.engine = Engine(self._configuration)
         self.engine.set_now(EPOCH)
         self._specs: dict[tuple[str, str], Any] = {}
         self._workloads: dict[str, Workload] = {}
         self._retains = config.get("objectRetentionPolicies") is not None
         self._gone: dict[int, str] = {}
+        self._races = self._configuration.gates.get("ConcurrentAdmission", False)
+        self._created: list[str] = []
         self._fair = config.get("fairSharing") is not None
         self._usage_based = config.get("admissionFairSharing") is not None
         self._unhealthy: dict[int, list[str]] = {}
@@ -100,12 +104,31 @@ class Replay:
     def _settle(self) -> None:
         """Run the controllers, which also delete the workloads whose retention is over."""
         self.engine.settle(all_devices=True)  # the recordings reconcile every workload with devices
+        while self._races and self._change_variants():
+            self.engine.settle(all_devices=True)
         while self._retains and (expired := self.engine.expired()):
             for number in expired:
                 self._gone[number] = self.engine.key(number)
                 self._workloads.pop(self._gone[number], None)
                 self.engine.delete(number)
             self.engine.settle(all_devices=True)
+
+    def _change_variants(self) -> bool:
+        """Create and delete variants as Kueue's controller, and return whether anything changed."""
+        engine, known = self.engine, {self.engine.find(key): workload for key, workload in self._workloads.items()}
+        for number in engine.family_changes()[1]:
+            self._gone[number] = engine.key(number)
+            self._workloads.pop(self._gone[number], None)
+            engine.delete(number)
+        missing = list(missing_variants(engine, self._configuration, known.__getitem__))
+        for number, variant in missing:
+            if not is_parent(known[number]):
+                self._workloads[known[number].key] = parent = labelled(known[number], active=variant.active)
+                engine.update(number, parent, changed=False)
+            self._workloads[variant.key] = variant
+            self._created.append(variant.key)
+            engine.submit(variant)
+        return bool(missing)
 
     def id_of(self, key: str) -> int:
         """Return the engine's id of a workload.
@@ -209,7 +232,7 @@ class Replay:
             if change.workload in self._gone:
                 continue
             told = (change.preemptor, change.reason, change.preemption_reason)
-            happened.setdefault(change.kind, {}).setdefault(change.workload, told)
+            happened.setdefault(change.kind, {})[change.workload] = told
         self._happened = happened
         result: Result = {}
         if idle:
@@ -228,6 +251,8 @@ class Replay:
                 result[name] = keys
         if evicted := [self._eviction(workload, *facts) for workload, facts in happened.get("Evicted", {}).items()]:
             result["evicted"] = evicted
+        if self._created:
+            result["created"], self._created = self._created, []
         if self._gone:
             result["gone"], self._gone = [*self._gone.values()], {}
         if pending := self._pending({*happened.get("Pending", ()), *happened.get("QuotaReserved", ())}):

@@ -13,6 +13,7 @@
 #include "fairness/ledger.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/dispatched.h"
+#include "lifecycle/families.h"
 #include "lifecycle/queueing.h"
 #include "objects/configuration.h"
 #include "objects/fields.h"
@@ -281,6 +282,7 @@ void BindWorkloads(BoundEngine& bound) {
 void BindRuns(BoundEngine& bound) {
   bound.def("settle", &Settle, py::arg("all_devices") = false)
       .def("expired", &Expired)
+      .def("family_changes", ReadingStored(&FamilyChangesOf))
       .def("set_threads", Changing(&Engine::SetThreads), py::arg("count"), py::arg("least_heads"))
       .def("hold_retries", Changing(&Engine::HoldRetries), py::arg("hold"))
       .def("notified_trees", &NotifiedTrees)

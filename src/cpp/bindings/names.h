@@ -47,9 +47,9 @@ KUEUE_NAMES(PreemptionMode, "NoFit", "NoCandidates", "Preempt", "Reclaim", "Fit"
 KUEUE_NAMES(PreemptionReason, "InClusterQueue", "InCohortReclamation", "InCohortFairSharing",
             "InCohortReclaimWhileBorrowing");
 KUEUE_NAMES(RefusalKind, "ExceedsCapacity", "ShortOfQuota", "UndeclaredResource", "FlavorNotFound",
-            "UntoleratedTaint", "NodeAffinity", "NotNominated", "ReplacedSliceFlavor", "TopologyRequired",
-            "TopologyUnsupported", "TopologyUnknown", "TopologyLevelMissing", "Placement", "NoTopologyFlavor",
-            "ManyTopologyFlavors", "NoTopologyInformation", "ElasticRequiredTopology",
+            "UntoleratedTaint", "NodeAffinity", "NotNominated", "NotAllowed", "ReplacedSliceFlavor",
+            "TopologyRequired", "TopologyUnsupported", "TopologyUnknown", "TopologyLevelMissing", "Placement",
+            "NoTopologyFlavor", "ManyTopologyFlavors", "NoTopologyInformation", "ElasticRequiredTopology",
             "ElasticPreferredTopology");
 KUEUE_NAMES(Verdict, "Pending", "Preempting", "Admitted");
 

@@ -12,6 +12,7 @@
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/devices.h"
+#include "lifecycle/families.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
 #include "lifecycle/second_pass.h"
@@ -291,10 +292,11 @@ void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclai
 void Engine::Settle(bool all_devices) {
   if (!all_devices && IsSettled(state_)) return;
   ReconcileWaitingNodes(state_);
-  do {
-    kueue::Settle(state_, all_devices);
-    all_devices = false;
-  } while (RemoveTerminated(state_));
+  constexpr int kMostRounds = 100;  // Kueue's controllers may undo each other's changes without end.
+  for (int round = 0; round < kMostRounds; ++round) {
+    kueue::Settle(state_, all_devices && round == 0);
+    if (!RemoveTerminated(state_) && !ReconcileFamilies(state_)) break;
+  }
 }
 
 namespace {

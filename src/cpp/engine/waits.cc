@@ -30,7 +30,7 @@ std::optional<Wait> FindWaitInQueue(const State& state, NodeId queue, ClassId cl
 bool IsSettled(State& state) {
   return state.dirty.empty() && !state.stale && !state.devices_changed && state.waiting.start == nullptr &&
          state.topology.waiting.empty() && !state.config.admission_fair_sharing &&
-         TerminatingQueues(state).empty();
+         !state.config.gates.concurrent_admission && TerminatingQueues(state).empty();
 }
 
 bool HasNoHead(const State& state) {

@@ -41,6 +41,15 @@ bool FlavorScan::IsPinnedAway(FlavorId flavor, const PodSetGroup& group, Resourc
   return true;
 }
 
+std::optional<RefusalKind> FlavorScan::WhySkipped(FlavorId flavor, const PodSetGroup& group,
+                                                  ResourceId resource) const {
+  if (IsPinnedAway(flavor, group, resource)) return RefusalKind::kNotNominated;
+  const std::vector<std::string>& allowed = subject_.cls.allowed_flavors;
+  const bool may_use = allowed.empty() || std::find(allowed.begin(), allowed.end(),
+                                                    state_.flavor_names.Name(flavor)) != allowed.end();
+  return may_use ? std::nullopt : std::optional(RefusalKind::kNotAllowed);
+}
+
 std::optional<Refusal> FlavorScan::WhyIneligible(const PodSetGroup& group, int resource_group,
                                                  FlavorId flavor, const LabelKeys* group_keys) {
   const ResourceFlavor* const spec = state_.Flavor(flavor);
@@ -97,8 +106,8 @@ bool FlavorScan::Find(const PodSetGroup& group, const Requests& all_requests, Re
   for (int index = NextFlavorToTry(group.front(), resource); index < flavor_count; ++index) {
     attempted = index;
     const FlavorId flavor = ids.flavors[static_cast<size_t>(index)];
-    if (IsPinnedAway(flavor, group, resource)) {
-      found.refusals.push_back({RefusalKind::kNotNominated, flavor, resource});
+    if (const std::optional<RefusalKind> skipped = WhySkipped(flavor, group, resource)) {
+      found.refusals.push_back({*skipped, flavor, resource});
       continue;
     }
     FlavorAttempt attempt{flavor, resource_group, PreemptionMode::kNoFit, 0, Reason::kNoMatchingFlavor};

@@ -26,7 +26,7 @@ class FlavorScan {
             const Amounts& assumed, PodSetAssignment& found);
   // Returns whether the group may use the flavor for the resource, if quota is not considered.
   bool MayUse(const PodSetGroup& group, int resource_group, FlavorId flavor, ResourceId resource) {
-    return !IsPinnedAway(flavor, group, resource) && !WhyIneligible(group, resource_group, flavor, nullptr);
+    return !WhySkipped(flavor, group, resource) && !WhyIneligible(group, resource_group, flavor, nullptr);
   }
 
  private:
@@ -41,6 +41,8 @@ class FlavorScan {
   GranularMode FitsQuota(FlavorId flavor, ResourceId resource, int64_t request, const Amounts& assumed,
                          Refusals& refusals, Reason& no_fit_reason);
   bool IsPinnedAway(FlavorId flavor, const PodSetGroup& group, ResourceId resource) const;
+  // Returns why the flavor is not tried: the workload's annotation, or a recomputation.
+  std::optional<RefusalKind> WhySkipped(FlavorId flavor, const PodSetGroup& group, ResourceId resource) const;
   int NextFlavorToTry(int pod_set, ResourceId resource) const;
   bool IsBetter(GranularMode a, GranularMode b) const;
   std::optional<Refusal> WhyIneligible(const PodSetGroup& group, int resource_group, FlavorId flavor,

@@ -24,7 +24,7 @@ namespace {
 ClassId KnownByTemplate(const State& state, const WorkloadSpec& spec, int64_t priority,
                         const DeviceCharges* charges, const Namespace& space) {
   const std::vector<PodSetSpec>& pod_sets = spec.pod_sets;
-  if (pod_sets.size() != 1 || !space.limit_ranges.empty()) return kNoId;
+  if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !spec.allowed_flavors.empty()) return kNoId;
   const auto known = state.caches.classes->find(pod_sets[0].pod_template.get());
   if (known == state.caches.classes->end()) return kNoId;
   for (ClassId id : known->second) {
@@ -59,6 +59,7 @@ Made Make(State& state, const Workload& workload, const Namespace& space) {
   Made made;
   made.cls.priority = workload.priority;
   made.cls.pod_sets = spec.pod_sets;
+  if (state.config.gates.concurrent_admission) made.cls.allowed_flavors = spec.allowed_flavors;
   if (workload.devices) made.cls.devices = workload.devices->charges;
   std::vector<std::string> errors;
   for (size_t i = 0; i < spec.pod_sets.size(); ++i) {
@@ -109,6 +110,7 @@ std::string KeyOf(const State& state, const Made& made, const Namespace& space, 
       absl::StrAppend(&key, amount, ";");
     }
   }
+  for (const std::string& flavor : made.cls.allowed_flavors) AppendPart(key, flavor);
   AppendPart(key, whole ? made.cls.resource_error : "");
   if (whole && !made.cls.adjusted.empty()) AppendPart(key, space.name);
   return key;
@@ -133,7 +135,7 @@ ClassId AddClass(State& state, Made& made, const std::string& key, const std::st
   const ClassId id = state.classes.NextId();
   state.class_of_key.Set(key, id);
   // The class keeps its template alive, so the address is not reused.
-  if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {
+  if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty() && made.cls.allowed_flavors.empty()) {
     state.caches.classes.Edit()[made.cls.pod_sets[0].pod_template.get()].push_back(id);
   }
   state.classes.push_back(std::move(made.cls));

@@ -12,6 +12,7 @@
 #include "state/held.h"
 #include "state/names.h"
 #include "state/rebuild.h"
+#include "state/variants.h"
 #include "text/sentences.h"
 #include "text/text.h"
 
@@ -342,7 +343,7 @@ void ComputeUsage(State& state, Workload& workload) {
 void ChargeAdmission(State& state, WorkloadId id, TopologyUsages* placed) {
   Workload& workload = state.At(id);
   const NodeId node = workload.admission->cluster_queue;
-  if (!state.forest().IsDeclared(node)) return;
+  if (!state.forest().IsDeclared(node) || IsParentIn(state, workload, node)) return;
   EnsureBuilt(state);
   if (placed != nullptr) {
     workload.topology_usage = std::make_shared<const TopologyCharge>(TopologyCharge{std::move(*placed)});

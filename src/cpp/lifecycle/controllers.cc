@@ -17,6 +17,7 @@
 #include "lifecycle/waiting.h"
 #include "model/poll.h"
 #include "state/rebuild.h"
+#include "state/variants.h"
 #include "text/text.h"
 
 namespace kueue {
@@ -96,7 +97,10 @@ void ReturnToPending(State& state, WorkloadId id) {
   workload.progress = nullptr;
   ForgetDevices(workload);
   const std::optional<Time>& requeue_at = workload.Status().requeue_at;
-  if (!requeue_at || *requeue_at <= state.now) AddOrUpdate(state, id, /*changed=*/true);
+  if (!requeue_at || *requeue_at <= state.now) {
+    if (IsParent(state, workload)) ListIfAdmissible(state, workload);
+    AddOrUpdate(state, id, /*changed=*/true);
+  }
   NotifyRetryFor(state, workload);
   if (!workload.spec->active) DropPenalty(state, id);
   state.MarkDirty(id);
@@ -154,11 +158,12 @@ bool ReconcileCounted(State& state, WorkloadId id) {
       return SetRequeued(state, id, true, Reason::kClusterQueueRestarted,
                          Say(Sentence::kClusterQueueRestarted));
     }
-    if (SyncChecks(state, id, node)) return true;
+    if (!IsLabelledParent(state, workload) && SyncChecks(state, id, node)) return true;
   }
   const bool changed = !workload.IsAdmitted() && SyncPending(state, id);
   if (!workload.HasQuotaReservation()) return changed;
-  if (EvictByChecks(state, id) || ActOnQueues(state, id)) {
+  const bool is_parent = IsLabelledParent(state, state.At(id));  // It has no checks.
+  if ((!is_parent && EvictByChecks(state, id)) || ActOnQueues(state, id)) {
     AfterWrite(state, id);
     return true;
   }
@@ -249,7 +254,7 @@ bool HasJobStopped(const State& state, const Workload& workload) {
 
 bool ReconcileJob(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
-  if (workload.deleted || workload.IsFinished()) return false;
+  if (workload.deleted || workload.IsFinished() || IsVariant(state, workload)) return false;
   const bool has_job = workload.Status().dispatched.job != JobPlace::kNone;
   if (state.config.wait_for_pods_ready && has_job && SyncPodsReady(state, id)) return true;
   if (workload.Status().dispatched.job != JobPlace::kHere) return ReconcileDispatchedJob(state, id);

@@ -14,7 +14,8 @@ Reason InternReason(State& state, const char* name) {
 }
 
 bool HasClosedPreemptionGate(const State& state, const Workload& workload) {
-  if (!state.config.gates.multi_kueue_orchestrated_preemption) return false;
+  const FeatureGates& enabled = state.config.gates;
+  if (!enabled.multi_kueue_orchestrated_preemption && !enabled.concurrent_admission) return false;
   const std::vector<OpenGate>& open = workload.Status().dispatched.open_gates;
   const std::vector<std::string>& gates = workload.spec->preemption_gates;
   return std::any_of(gates.begin(), gates.end(), [&open](const std::string& gate) {

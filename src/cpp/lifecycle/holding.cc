@@ -8,6 +8,7 @@
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/queueing.h"
+#include "state/variants.h"
 
 namespace kueue {
 namespace {
@@ -151,7 +152,7 @@ bool ActOnQueues(State& state, WorkloadId id) {
 bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (!state.config.wait_for_pods_ready || !workload.IsAdmitted() || !workload.spec->active ||
-      workload.IsEvicted()) {
+      workload.IsEvicted() || IsVariant(state, workload)) {
     return false;
   }
   if (!HasTimedOut(state, workload)) return false;

@@ -5,6 +5,7 @@
 #include "lifecycle/devices.h"
 #include "state/names.h"
 #include "state/rebuild.h"
+#include "state/variants.h"
 
 namespace kueue {
 
@@ -37,11 +38,15 @@ void List(const State& state, Workload& workload) {
   workload.listed = runs;
 }
 
+}  // namespace
+
 bool ListIfAdmissible(const State& state, Workload& workload) {
   if (!IsAdmissible(state, workload)) return false;
   List(state, workload);
   return true;
 }
+
+namespace {
 
 bool MayReturn(const State& state, const Workload& workload) {
   return IsAdmissible(state, workload) && state.Local(workload.local_queue).IsRunning();
@@ -112,6 +117,10 @@ void AssignLocalQueue(State& state, WorkloadId id) {
 
 void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   Workload& workload = state.At(id);
+  if (IsParent(state, workload)) {
+    if (!IsParentIn(state, workload, state.QueueOf(workload))) ListIfAdmissible(state, workload);
+    return;
+  }
   if (NeedsDevices(state, workload)) {  // The workload controller enqueues it.
     if (changed) NoteChange(workload);
     return;
@@ -274,7 +283,7 @@ bool IsListable(const State& state, const Workload& workload) {
 void Enter(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const NodeId node = state.QueueOf(workload);
-  if (!workload.listed || node == kNoId) return;
+  if (!workload.listed || node == kNoId || IsLabelledParent(state, workload)) return;
   if (workload.place == QueuePlace::kInflight && workload.queued != node) RemoveFromQueue(state, id);
   if (workload.place != QueuePlace::kNowhere) return;
   Classify(state, id);

@@ -49,6 +49,8 @@ void Reclassify(State& state, WorkloadId id);
 // workload may not be queued or its queue is unknown. `changed` is true if the spec, the reclaimable pods, or
 // the condition Evicted or Requeued of the workload has changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
+// Lists a workload in its LocalQueue, if it may be queued. Returns whether it may.
+bool ListIfAdmissible(const State& state, Workload& workload);
 // Same as AddOrUpdate(), but uses the given charges for devices, which the workload controller has just
 // computed. Returns whether a queue exists for the workload.
 bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges);

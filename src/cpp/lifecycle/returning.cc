@@ -52,6 +52,24 @@ bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const 
   return true;
 }
 
+bool SetActive(State& state, WorkloadId id, bool active) {
+  Workload& workload = state.At(id);
+  if (workload.spec->active == active) return false;
+  auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
+  spec->active = active;
+  workload.spec = std::move(spec);
+  ++workload.generation;
+  state.MarkDirty(id);
+  if (!active || workload.IsFinished()) {
+    LeaveEverything(state, id);
+  } else if (workload.HasQuotaReservation()) {
+    RefreshCharge(state, id);
+  } else {
+    AddOrUpdate(state, id, /*changed=*/true);
+  }
+  return true;
+}
+
 bool PropagateRetryTime(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const std::optional<Time> retry = RetryTime(workload);
@@ -69,11 +87,7 @@ bool PropagateRetryTime(State& state, WorkloadId id) {
 Reconciled ReconcileActive(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.IsTrue(ConditionType::kDeactivationTarget)) {
-    auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
-    spec->active = false;
-    workload.spec = std::move(spec);
-    ++workload.generation;
-    LeaveEverything(state, id);
+    SetActive(state, id, false);
     return Reconciled::kChanged;
   }
   if (workload.Status().requeue_at) {

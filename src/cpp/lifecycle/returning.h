@@ -12,6 +12,9 @@ bool IsRequeuedFalseBecause(const Workload& workload, Reason reason);
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message);
 
 // Next action of the reconciliation after a step: continue, stop because of a change, or stop and wait.
+// Sets the field spec.active. Returns whether it changed.
+bool SetActive(State& state, WorkloadId id, bool active);
+
 enum class Reconciled { kGoOn, kChanged, kWait };
 
 // Applies the retry delay requested by a check in state Retry. Returns whether the call changed anything.

@@ -57,6 +57,7 @@ struct FeatureGates {
   bool multi_kueue_orchestrated_preemption;
   bool multi_kueue_wait_for_workload_admitted;
   bool multi_kueue_redo_admission_on_eviction_in_worker;
+  bool concurrent_admission;
 
   // Sets the gate with the given Kueue name. Returns false if no gate has this name.
   bool Set(const std::string& name, bool value);
@@ -115,6 +116,7 @@ inline constexpr FeatureGate kFeatureGates[] = {
     {"MultiKueueWaitForWorkloadAdmitted", &FeatureGates::multi_kueue_wait_for_workload_admitted, true},
     {"MultiKueueRedoAdmissionOnEvictionInWorker",
      &FeatureGates::multi_kueue_redo_admission_on_eviction_in_worker, true},
+    {"ConcurrentAdmission", &FeatureGates::concurrent_admission, false},
 };
 
 enum class FairSharingStrategy { kLessThanOrEqualToFinalShare, kLessThanInitialShare };

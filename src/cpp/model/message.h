@@ -25,6 +25,7 @@ enum class RefusalKind : uint8_t {
   kUntoleratedTaint,
   kNodeAffinity,
   kNotNominated,         // A recomputation within the cycle is limited to the nominated flavors.
+  kNotAllowed,           // An annotation limits the workload to other flavors.
   kReplacedSliceFlavor,  // A slice of an elastic job must keep the flavor of the slice it replaces.
   kTopologyRequired,     // The flavor supports only topology-aware scheduling.
   kTopologyUnsupported,

@@ -74,6 +74,12 @@ struct CheckRule {
   std::vector<std::string> on_flavors;
 };
 
+// The field concurrentAdmissionPolicy.migration of a ClusterQueue.
+struct ConcurrentAdmission {
+  bool retains_first = false;   // The mode is RetainFirstAdmission rather than TryPreferredFlavors.
+  std::string last_acceptable;  // constraints.lastAcceptableFlavorName; empty: none.
+};
+
 struct ClusterQueueSpec {
   std::string name;
   std::string cohort;  // Empty: none.
@@ -87,6 +93,7 @@ struct ClusterQueueSpec {
   StopPolicy stop_policy = StopPolicy::kNone;
   double fair_weight = 1.0;
   bool usage_based_admission_fair_sharing = false;
+  std::optional<ConcurrentAdmission> concurrent_admission;
 };
 
 struct CohortSpec {

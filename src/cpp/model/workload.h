@@ -44,6 +44,10 @@ struct WorkloadSpec {
   int64_t priority_boost = 0;  // Annotation that is read only if the feature gate PriorityBoost is on.
   std::string priority_class;  // `group/kind/name` of the reference to a priority class.
   std::vector<std::string> preemption_gates;
+  // Annotation kueue.x-k8s.io/workload-allowed-resource-flavors. An empty list allows all flavors.
+  std::vector<std::string> allowed_flavors;
+  std::string parent_uid;           // UID of the Workload of which this workload is a variant; empty: none.
+  bool is_labelled_parent = false;  // Label kueue.x-k8s.io/concurrent-admission-parent.
   bool active = true;
   std::optional<int64_t> maximum_execution_time_seconds;
   std::vector<PodSetSpec> pod_sets;

@@ -116,6 +116,11 @@ ClusterQueueSpec ReadClusterQueue(const Value& object) {
   spec.fair_weight = Weight(object);
   spec.usage_based_admission_fair_sharing =
       TextOf(object, "admission_scope") == "UsageBasedAdmissionFairSharing";
+  if (const Value policy = object.Field("concurrent_admission_policy")) {
+    const Value migration = policy.Get("migration"), constraints = migration.Get("constraints");
+    spec.concurrent_admission = {migration.Get("mode").Text() == "RetainFirstAdmission",
+                                 constraints.Get("lastAcceptableFlavorName").Text()};
+  }
   return spec;
 }
 

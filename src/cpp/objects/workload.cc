@@ -5,6 +5,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "model/names.h"
 #include "objects/fields.h"
 #include "objects/pod_template.h"
@@ -57,6 +59,17 @@ PodSetSpec ReadPodSet(const Value& object, size_t index) {
   return pod_set;
 }
 
+// Sets what distinguishes a variant. As in Kueue (pkg/util/csv), names may have spaces around them. Only
+// variants have this annotation (pkg/controller/concurrentadmission/controller.go:generateVariant).
+void SetAllowedFlavors(const Value& object, const std::string& names, WorkloadSpec& spec) {
+  for (absl::string_view name : absl::StrSplit(names, ','))
+    spec.allowed_flavors.emplace_back(absl::StripAsciiWhitespace(name));
+  for (const Value& owner : object.Field("owner_references").Items()) {
+    if (owner.Get("kind").Text() == "Workload" && owner.Get("apiVersion").Text() == "kueue.x-k8s.io/v1beta2")
+      spec.parent_uid = owner.Get("uid").Text();
+  }
+}
+
 WorkloadSpec ReadWorkloadSpec(const Value& object) {
   WorkloadSpec spec;
   spec.ns = TextOf(object, "namespace");
@@ -73,6 +86,9 @@ WorkloadSpec ReadWorkloadSpec(const Value& object) {
         absl::StrCat(TextOf(ref, "group"), "/", TextOf(ref, "kind"), "/", TextOf(ref, "name"));
   }
   spec.preemption_gates = Texts(object.Field("preemption_gates"));
+  spec.is_labelled_parent = labels.Get("kueue.x-k8s.io/concurrent-admission-parent").Text() == "true";
+  if (const Value allowed = annotations.Get("kueue.x-k8s.io/workload-allowed-resource-flavors"))
+    SetAllowedFlavors(object, allowed.Text(), spec);
   spec.active = object.Field("active").Bool();
   spec.maximum_execution_time_seconds = OptionalInteger(object.Field("maximum_execution_time_seconds"));
   return spec;

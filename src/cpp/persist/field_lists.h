@@ -86,9 +86,10 @@ class FieldLists {
   KUEUE_RECORD(LabelSelectorRequirement, key, op, values)
   KUEUE_RECORD(LabelSelector, match_labels, match_expressions)
   KUEUE_RECORD(CheckRule, name, on_flavors)
+  KUEUE_RECORD(ConcurrentAdmission, retains_first, last_acceptable)
   KUEUE_RECORD(ClusterQueueSpec, name, cohort, resource_groups, queueing_strategy, namespace_selector,
                flavor_fungibility, preemption, admission_checks, stop_policy, fair_weight,
-               usage_based_admission_fair_sharing)
+               usage_based_admission_fair_sharing, concurrent_admission)
   KUEUE_RECORD(CohortSpec, name, parent, resource_groups, fair_weight)
   KUEUE_RECORD(AdmissionCheckSpec, name, controller, active)
 
@@ -124,8 +125,8 @@ class FieldLists {
   KUEUE_RECORD(TopologyCharge, entries)
   KUEUE_RECORD(PodSetSpec, name, count, min_count, pod_template, group, topology, topology_request)
   KUEUE_RECORD(WorkloadSpec, ns, queue_name, job_uid, elastic, admission_gate, replaces, priority,
-               priority_boost, priority_class, preemption_gates, active, maximum_execution_time_seconds,
-               pod_sets)
+               priority_boost, priority_class, preemption_gates, allowed_flavors, parent_uid,
+               is_labelled_parent, active, maximum_execution_time_seconds, pod_sets)
   KUEUE_RECORD(Condition, type, status, reason, message, transition, generation)
   KUEUE_RECORD(PodSetTotals, count, requests)
   KUEUE_RECORD(PodSetAdmission::Resource, resource, flavor, usage)
@@ -190,7 +191,7 @@ class FieldLists {
   KUEUE_RECORD(LocalQueue, ns, name, namespace_id, exists, stop_policy, cluster_queue, fair_weight)
   KUEUE_RECORD(Namespace, name, exists, labels, limit_ranges)
   KUEUE_RECORD(EquivalenceClass, priority, pod_sets, totals, devices, adjusted, resource_error,
-               can_be_partially_admitted, hash)
+               can_be_partially_admitted, allowed_flavors, hash)
   KUEUE_RECORD(ResourceFlavorState, spec)
   KUEUE_RECORD(AdmissionCheckState, exists, spec)
   KUEUE_RECORD(LedgerEntry, exists, is_sampled, history, consumed, penalties, last_update)

@@ -14,6 +14,7 @@
 #include "lifecycle/second_pass.h"
 #include "preemption/fit.h"
 #include "state/rebuild.h"
+#include "state/variants.h"
 
 namespace kueue {
 
@@ -287,9 +288,49 @@ bool Cycle::MustEvictForNode(const Entry& entry) const {
          HasUnhealthyAssignment(state_, std::as_const(state_).At(entry.workload));
 }
 
+void Cycle::Skip(Entry& entry, Message message, Reason reason) {
+  entry.status = EntryStatus::kSkipped;
+  entry.message = std::move(message);
+  entry.quota_reserved_reason = reason;
+  if (!state_.config.gates.flavor_fungibility_preserve_scan_progress)
+    state_.At(entry.workload).progress = nullptr;
+}
+
+// Mirrors pkg/scheduler/scheduler.go:findAdmittedSibling.
+WorkloadId Cycle::AdmittedSibling(const Entry& entry, bool preferred) const {
+  const State& state = state_;
+  const Workload& workload = state.At(entry.workload);
+  if (!IsVariant(state, workload)) return kNoId;
+  const int rank = RankOf(state, entry.queue, entry.workload);
+  for (WorkloadId id : state.Queue(entry.queue).workloads) {
+    const Workload& other = state.At(id);
+    if (other.spec->parent_uid != workload.spec->parent_uid || !other.IsAdmitted()) continue;
+    const int theirs = RankOf(state, entry.queue, id);
+    if (rank >= 0 && theirs >= 0 && (preferred ? theirs < rank : theirs > rank)) return id;
+  }
+  return kNoId;
+}
+
+// Returns whether another variant of the same parent runs, which is evicted first if the policy allows it.
+bool Cycle::MigratesFirst(Entry& entry) {
+  const WorkloadId sibling = AdmittedSibling(entry, /*preferred=*/false);
+  if (sibling == kNoId) return false;
+  const auto& policy = std::as_const(state_).Queue(entry.queue).spec.concurrent_admission;
+  if (!policy || policy->last_acceptable.empty() ||
+      RankOf(state_, entry.queue, entry.workload) <= RankOf(state_, entry.queue, policy->last_acceptable)) {
+    outcome_.IssueMigration(entry, sibling);
+  } else {
+    entry.message = Quote("Target flavor is below LastAcceptableFlavorName");
+    entry.quota_reserved_reason = Reason::kPendingEvaluation;
+  }
+  return true;
+}
+
 void Cycle::ProcessEntry(Entry& entry) {
   nomination_.PreemptorOf(entry.queue).Forget();
   entry.decided = !block_.IsReplaying();
+  if (AdmittedSibling(entry, /*preferred=*/true) != kNoId)
+    return Skip(entry, Quote("A more favorable variant is already admitted"), Reason::kPendingEvaluation);
   const std::optional<Fit> fit = RecomputeIfNeeded(entry);
   if (MustEvictForNode(entry)) return outcome_.EvictForNode(entry);
   const Mode mode = entry.assignment.mode;
@@ -323,13 +364,10 @@ void Cycle::ProcessEntry(Entry& entry) {
   }
   const bool overlaps = Overlaps(entry);
   if (overlaps || (fit ? *fit : CheckFit(entry)) != Fit::kOk) {
-    entry.status = EntryStatus::kSkipped;
     if (entry.decided && (overlaps || mode == Mode::kPreempt))
       live_.Record(EventKind::kPreemptionSkipped, entry.workload);
-    entry.message = Say(overlaps ? Sentence::kOverlappingTargets : Sentence::kNoLongerFits);
-    entry.quota_reserved_reason = Reason::kWaitingForQuota;
-    if (!state_.config.gates.flavor_fungibility_preserve_scan_progress) workload.progress = nullptr;
-    return;
+    const Sentence why = overlaps ? Sentence::kOverlappingTargets : Sentence::kNoLongerFits;
+    return Skip(entry, Say(why), Reason::kWaitingForQuota);
   }
   const NodeId root = state_.forest().Root(entry.queue);
   if (TakesOver(entry)) victims_.Add(state_, root, entry.replaced);
@@ -340,6 +378,7 @@ void Cycle::ProcessEntry(Entry& entry) {
     return;
   }
   if (block_.MustWait(entry, admitted_)) return block_.Wait(entry, outcome_.result());
+  if (MigratesFirst(entry)) return;
   entry.status = block_.StatusOfFit(entry);
   if (entry.status == EntryStatus::kNominated) return;
   admitted_.push_back(&entry);

@@ -60,6 +60,11 @@ class Cycle {
   std::vector<size_t> ClassicalOrder() const;
   void ProcessInFairOrder();
   void ProcessEntry(Entry& entry);
+  void Skip(Entry& entry, Message message, Reason reason);
+  // Returns an admitted variant of the same parent in a flavor that the queue prefers to that of the entry,
+  // or, if `preferred` is false, in a less preferred one; kNoId if there is none.
+  WorkloadId AdmittedSibling(const Entry& entry, bool preferred) const;
+  bool MigratesFirst(Entry& entry);
   enum class Fit : uint8_t { kOk, kNoQuota, kNoTopology };
   Fit CheckFit(const Entry& entry);
   bool TakesOver(const Entry& entry) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
@@ -156,6 +157,24 @@ void Outcome::IssuePreemptions(Entry& entry) {
   const bool all_failed = failed == static_cast<int>(entry.targets.size());
   entry.requeue_reason =
       all_failed ? RequeueReason::kFailedAfterNomination : RequeueReason::kPendingPreemption;
+  entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;
+  state_.At(entry.workload).progress = nullptr;
+}
+
+void Outcome::IssueMigration(Entry& entry, WorkloadId sibling) {
+  const Message message =
+      Quote(absl::StrCat("Evicted to accommodate a workload (UID: ", state_.At(entry.workload).uid,
+                         ") due to migration to more favorable resource flavor"));
+  const Reason reason = InternReason(state_, "FlavorMigration");
+  if (entry.decided && !state_.At(sibling).IsEvicted()) {
+    ++result_.evicted;
+    result_.evicted_workloads.push_back(sibling);
+  }
+  Evict(state_, sibling, reason, message);
+  if (IsResumed() && entry.decided) Evict(live_, sibling, InternReason(live_, "FlavorMigration"), message);
+  entry.message = Quote(". Pending the migration of 1 workload(s)");
+  // Kueue requeues a workload that waits for a migration as one that waits for preempted workloads.
+  entry.requeue_reason = RequeueReason::kPendingPreemption;
   entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;
   state_.At(entry.workload).progress = nullptr;
 }

@@ -24,6 +24,8 @@ class Outcome {
   void NoteAssignedAgain(WorkloadId workload) { assigned_again_.push_back(workload); }
   // Preempts the targets of the entry, which waits for them.
   void IssuePreemptions(Entry& entry);
+  // Evicts a variant in a less preferred flavor, so that the entry can take its place.
+  void IssueMigration(Entry& entry, WorkloadId sibling);
   // Evicts the workload of an entry because a node failed.
   void EvictForNode(Entry& entry);
   // Writes the admissions of the entries, and the evictions that follow them.

@@ -8,6 +8,7 @@
 #include "lifecycle/dispatched.h"
 #include "scheduler/nomination.h"
 #include "state/rebuild.h"
+#include "state/variants.h"
 
 namespace kueue {
 namespace {
@@ -26,7 +27,8 @@ bool TakesPart(const State& state, NodeId node) {
 
 const KnownRefusal* RefusalOf(const State& state, WorkloadId id, NodeId queue) {
   const Workload& workload = state.At(id);
-  const bool is_told_by_class = workload.progress == nullptr && workload.admission == nullptr &&
+  const bool is_told_by_class = !IsVariant(state, workload) && workload.progress == nullptr &&
+                                workload.admission == nullptr &&
                                 (workload.spec->replaces.empty() || ReplacedSlice(state, id, queue) == kNoId);
   if (!is_told_by_class || !workload.Status().checks.empty() || !state.forest().IsActive(queue))
     return nullptr;

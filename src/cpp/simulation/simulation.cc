@@ -19,6 +19,7 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
       arrivals_(columns().size()),
       failures_(data().options.delays.failures.size()),
       has_capacity_(data().options.delays.checks.size()) {
+  data().engine.state().config.gates.concurrent_admission = false;  // Its objects belong to a Scheduler.
   const std::vector<TimedChange>& changes = data().options.changes;
   for (size_t i = 0; i < changes.size(); ++i) {
     data().calendar.Plan(std::max(changes[i].at, data().start), Happening::kChange, static_cast<int32_t>(i),

@@ -5,6 +5,7 @@
 #include "state/check.h"
 #include "state/devices.h"
 #include "state/names.h"
+#include "state/variants.h"
 
 namespace kueue {
 namespace {
@@ -100,7 +101,8 @@ class WorkloadsCheck {
            "is not once on the account that it names");
     const bool gone = workload.deleted || workload.IsFinished() || !workload.spec->active;
     const bool holds = workload.HasQuotaReservation() && workload.admission != nullptr && !gone;
-    const bool pays = holds && state_.forest().IsDeclared(workload.admission->cluster_queue);
+    const bool pays = holds && state_.forest().IsDeclared(workload.admission->cluster_queue) &&
+                      !IsParentIn(state_, workload, workload.admission->cluster_queue);
     Expect(pays == (workload.charged != kNoId), id,
            pays ? "holds quota without being charged" : "is charged without quota");
     if (pays) {
@@ -121,7 +123,8 @@ class WorkloadsCheck {
   // Returns whether an active workload without quota must be in a queue.
   bool MustWait(const Workload& workload) const {
     const NodeId node = state_.QueueOf(workload);
-    if (node == kNoId || state_.Queue(node).terminating || !state_.Local(workload.local_queue).IsRunning())
+    if (node == kNoId || IsParent(state_, workload) || state_.Queue(node).terminating ||
+        !state_.Local(workload.local_queue).IsRunning())
       return false;
     const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
     const bool on_hold = reserved != nullptr && reserved->reason == Reason::kOnHold;

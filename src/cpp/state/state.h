@@ -125,6 +125,7 @@ struct EquivalenceClass {
       adjusted;  // Adjusted templates for the LimitRange checks; empty if there is nothing to check.
   std::string resource_error;  // Errors of ValidateResources(); empty if there are none.
   bool can_be_partially_admitted = false;
+  std::vector<std::string> allowed_flavors;  // WorkloadSpec::allowed_flavors, with ConcurrentAdmission.
 };
 
 struct ResourceFlavorState {

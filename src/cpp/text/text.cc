@@ -203,6 +203,9 @@ std::string Render(const State& state, const Refusal& refusal) {
     case RefusalKind::kNotNominated:
       return absl::StrCat("skipping flavor ", flavor,
                           " as it is not found in the nomination mapping for resource ", resource);
+    case RefusalKind::kNotAllowed:
+      return absl::StrCat("skipping flavor ", flavor,
+                          " due to WorkloadAllowedResourceFlavorAnnotation annotation");
     case RefusalKind::kReplacedSliceFlavor:
       return absl::StrCat("could not assign ", flavor,
                           " flavor since the original workload is assigned: ", refusal.names());

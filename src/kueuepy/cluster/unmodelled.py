@@ -54,11 +54,11 @@ _LATER = (
     ("Cohort", "status.effectiveQuotas"),
 )
 
+_ONE_BY_ONE = "is true, but only a Scheduler models it: a simulation tries the flavors of a workload one by one"
 _QUOTAS = "Kueue would use this field instead of spec.resourceGroups"
 # The fields, with their inner fields, on which a decision may depend, and the consequence.
 _NOT_MODELLED = {
     "ClusterQueue": {
-        "spec.concurrentAdmissionPolicy": COVERAGE["ConcurrentAdmission"].note,
         f"metadata.annotations[{PREEMPTION_CONFIG}]": COVERAGE["ConfigurablePreemptions"].note,
         "status.effectiveQuotas": _QUOTAS,
     },
@@ -105,9 +105,6 @@ def unmodelled(
             yield Unmodelled(None, ("featureGates", name), f"is {value}, which is not modelled: {said}")
     off = {name for name, on in configuration.feature_gates.items() if not on}
     for queue in queues:
-        if queue.concurrent_admission_policy and "ConcurrentAdmission" not in off:
-            note = COVERAGE["ConcurrentAdmission"].note
-            yield Unmodelled(queue, ("spec", "concurrentAdmissionPolicy"), f"is not modelled: {note}")
         if PREEMPTION_CONFIG in queue.annotations and "ConfigurablePreemptions" not in off:
             note = COVERAGE["ConfigurablePreemptions"].note
             yield Unmodelled(queue, ("metadata", "annotations", PREEMPTION_CONFIG), f"is not modelled: {note}")
@@ -118,7 +115,7 @@ def unmodelled(
 
 
 def not_modelled(cluster: Cluster, changed: Iterable[object] = ()) -> tuple[str, ...]:
-    """Return descriptions of the parts of a cluster that kueuepy does not model and that could change a decision.
+    """Return descriptions of the parts of a cluster that a simulation does not model and that could change a decision.
 
     Args:
         cluster: The cluster.
@@ -127,7 +124,10 @@ def not_modelled(cluster: Cluster, changed: Iterable[object] = ()) -> tuple[str,
     later = list(changed)
     queues = [*cluster.cluster_queues, *(obj for obj in later if isinstance(obj, ClusterQueue))]
     cohorts = [*cluster.cohorts, *(obj for obj in later if isinstance(obj, Cohort))]
-    found = unmodelled(cluster.configuration, queues, cohorts)
+    found = list(unmodelled(cluster.configuration, queues, cohorts))
+    gates = (cluster.configuration or Configuration()).gates
+    if gates.get("ConcurrentAdmission", False) and any(queue.concurrent_admission_policy for queue in queues):
+        found.append(Unmodelled(None, ("featureGates", "ConcurrentAdmission"), _ONE_BY_ONE))
     return tuple(dict.fromkeys(map(str, found)))
 
 

@@ -57,10 +57,15 @@ def workload_name(kind: str, group: str, name: str, uid: str = "", extra: str = 
         The name, which consists of the kind in lower case, the name of the job and 5 digits of a hash.
     """
     # The hash does not include the API version, so that the name does not change with the version.
-    hashed = "\n".join([kind, group, name, uid, *([extra] if extra else [])])
-    digest = hashlib.sha1(hashed.encode(), usedforsecurity=False).hexdigest()
+    hashed = (kind, group, name, uid, *((extra,) if extra else ()))
+    return hashed_name(f"{kind.lower()}-{name}", hashed, short=short)
+
+
+def hashed_name(prefix: str, hashed: Iterable[str], *, short: bool) -> str:
+    """Return the name of a Workload: a prefix, which is cut if it is too long, and 5 digits of a hash of the texts."""
+    digest = hashlib.sha1("\n".join(hashed).encode(), usedforsecurity=False).hexdigest()
     room = (LABEL_LENGTH if short else SUBDOMAIN_LENGTH) - 1 - _HASH_LENGTH
-    return f"{kind.lower()}-{name}"[:room] + f"-{digest[:_HASH_LENGTH]}"
+    return prefix[:room] + f"-{digest[:_HASH_LENGTH]}"
 
 
 MAX_POD_SETS = 18

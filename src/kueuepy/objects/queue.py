@@ -289,7 +289,7 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
         admission_scope: Whether workloads are ordered by the past usage of their LocalQueues
             (`spec.admissionScope.admissionMode`); `None`, the default, for an order that ignores past usage.
         concurrent_admission_policy: Policy of concurrent admission as written in the manifest
-            (`spec.concurrentAdmissionPolicy`, alpha, not modelled); `None` by default.
+            (`spec.concurrentAdmissionPolicy`, alpha); `None` by default.
         effective_quotas: Quotas that another controller computed, as written in the manifest (`status.effectiveQuotas`,
             alpha, not modelled); `None` by default.
     """

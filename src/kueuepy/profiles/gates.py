@@ -14,7 +14,7 @@ AdmissionFairSharing +15
 AdmissionGatedBy -17 +19
 AssignQueueLabelsForPods +17
 CleanupProvisioningRequestsOnEviction +17 ~ Kueue would keep the ProvisioningRequests of evicted workloads
-ConcurrentAdmission -18 ~ Kueue would try several flavors of a workload at the same time
+ConcurrentAdmission -18
 ConfigurablePreemptions -20 ~ Kueue would also use a PreemptionConfig to choose victims
 ConfigurableResourceTransformations !15 x16 ~
 CustomMetricLabels -17 | affects only metrics

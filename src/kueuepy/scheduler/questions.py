@@ -10,6 +10,7 @@ from kueuepy.errors.arguments import checks_itself, raise_fault
 from kueuepy.objects import SECOND, ResourceFlavor
 from kueuepy.session.changes import take_all, valid_submissions
 from kueuepy.session.session import Session
+from kueuepy.session.variants import is_parent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -144,13 +145,16 @@ class SchedulerQuestions:
             state.add_admissions()
             decided = state.store.admitted.get(state.engine.key(found))
             fair = state.configuration.fair_sharing is not None
+            beside: tuple[str, ...] = ()
+            if is_parent(state.known(found)):
+                beside = (f"{item}: no cycle considers this workload, but its variants: explain one of them",)
             return explain(
                 state.engine,
                 found,
                 decided,
                 fair=fair,
                 known=state.store.workloads.get,
-                not_modelled=state.not_modelled,
+                not_modelled=(*state.not_modelled, *beside),
             )
 
     @checks_itself

@@ -16,6 +16,7 @@ from kueuepy.objects import NamespacedObject, Object, Workload, decode_time, enc
 from kueuepy.objects.kinds import kind_of
 from kueuepy.objects.readable import read_again
 from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
+from kueuepy.session import variants
 from kueuepy.session.settling import settle
 from kueuepy.session.store import PASSIVE, commit, executed
 
@@ -203,10 +204,30 @@ class Delete(OfWorkload, frozen=True):
 
 def _expiring(state: SchedulerState) -> list[Step]:
     """Return the steps that delete the workloads whose retention is over."""
-    if not state.configuration.gates.get("ObjectRetentionPolicies", True):
+    configuration = state.configuration
+    if configuration.object_retention_policies is None or not configuration.gates.get("ObjectRetentionPolicies", True):
         return []
     found = {number: state.engine.key(number) for number in state.engine.expired()}
     return [step for number, key in found.items() for step in Delete(key).changing(state, number)]
+
+
+def _of_families(state: SchedulerState) -> list[Step]:
+    """Return the steps that label parents, and create and delete variants (concurrent admission)."""
+    if not state.configuration.gates.get(variants.GATE, False):
+        return []
+    engine, store = state.engine, state.own_store()
+    steps: list[Step] = []
+    for number in engine.family_changes()[1]:
+        steps += Delete(engine.key(number)).changing(state, number)
+    for number, variant in variants.missing_variants(engine, state.configuration, state.known):
+        parent = state.known(number)
+        if not variants.is_parent(parent):
+            parent = variants.labelled(parent, active=variant.active)
+            steps.append(partial(engine.update, number, parent, changed=False))
+        made = msgspec.structs.replace(variant, creation_timestamp=state.now())
+        steps.append(partial(engine.submit_all, [made], [False], (None,)))
+        steps += store.workloads.putting({parent.key: parent, made.key: made})
+    return steps
 
 
 class SetCheck(OfWorkload, frozen=True):
@@ -292,8 +313,8 @@ class Cycle(Call, frozen=True):
         engine, decided = state.engine, state.decided
         # The steps run only in `commit`, which lets no signal come between the cycle and its decisions.
         run = executed((partial(engine.settle), partial(engine.decide, state.not_modelled)))
-        if state.configuration.object_retention_policies is not None:
-            run = chain(filterfalse(None, executed(_expiring(state))), run)  # without the removed values
+        if own := [*_expiring(state), *_of_families(state)]:
+            run = chain(filterfalse(None, executed(own)), run)  # without the removed values
         return (partial(decided.extend, run), partial(decided.__getitem__, -1))
 
     def cycles_of(self, results: Sequence[Any]) -> Sequence[engine_cycle.Cycle]:

@@ -13,7 +13,8 @@ LEFT_OUT = {
     "changes of a ProvisioningRequestConfig": "a Scheduler keeps the ProvisioningRequestConfigs it was created with",
     "MultiKueue": "a `Fleet` dispatches jobs of all kinds except Pods, LeaderWorkerSets and elastic jobs",
     "allocation of devices": "devices are counted but not allocated; an unsupported CEL function is an error",
-    "concurrent admission, configurable preemption, effective quotas": "these settings are reported but have no effect",
+    "concurrent admission in simulations": "a Scheduler tries several flavors of a workload at the same time",
+    "configurable preemption, effective quotas": "these settings are reported but have no effect",
     "pods and their failures": "the caller reports when the pods of a job are ready, failed or finished",
 }
 """The parts of Kueue that are not modelled, and what kueuepy does instead."""
