@@ -453,9 +453,7 @@ class Environments:
         arrivals, evictions, lost work.
         """
     def values(self) -> Any:
-        """Return a row of int64 parameter values for each seat."""
-    def times(self) -> Any:
-        """Return the nanoseconds since the start of each seat's episode."""
+        """Return a row for each seat: its parameter values, and the nanoseconds since the start of its episode."""
     @property
     def width(self) -> int:
         """Length of an observation."""

@@ -64,9 +64,8 @@ def uncompressed(data: bytes, most: int = -1) -> bytes:
     Raises:
         OSError: The compressed data is damaged, or has another format.
     """
-    for start, name in _OTHERS.items():
-        if data.startswith(start):
-            raise OSError(f"it is compressed by {name}; only gzip is read, so decompress it first")
+    if name := next((name for start, name in _OTHERS.items() if data.startswith(start)), ""):
+        raise OSError(f"it is compressed by {name}; only gzip is read, so decompress it first")
     if data[:2] != b"\x1f\x8b":
         return data
     import gzip  # noqa: PLC0415 - few files are compressed

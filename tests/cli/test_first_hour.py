@@ -94,7 +94,7 @@ def test_ignored_durations_of_rows_are_reported(kueuepy, cluster, tmp_path):
     rows = tmp_path / "jobs.csv"
     rows.write_text("name,queue,cpu,duration\nx,team-a,1,1h\n", encoding="utf-8")
 
-    assert "jobs.csv: duration: is ignored here" in kueuepy("run", cluster(), rows).err
+    assert "jobs.csv: the runtime is ignored here" in kueuepy("run", cluster(), rows).err
 
 
 def test_a_reservation_waiting_for_checks_is_not_an_admission(kueuepy, cluster, job):
@@ -219,7 +219,11 @@ def test_a_file_in_another_form_is_named_with_the_remedy(kueuepy, suffix, tmp_pa
     error = kueuepy("jobs", given).err
     assert "it is compressed by xz; only gzip is read, so decompress it first" in error
     given.write_text("queue;submit;runtime\na;0;1h\n", encoding="utf-8")
-    remedy = "must be a comma" if suffix == "csv" else "add -o yaml if it is the output of kubectl get, or the format"
+    remedy = (
+        "must be a comma"
+        if suffix == "csv"
+        else "add -o yaml if it is the output of kubectl get; Jobs.read and --format"
+    )
     assert remedy in kueuepy("jobs", given).err
 
 

@@ -611,7 +611,7 @@ def progressing_run(act):
 
 def generating_environment(act):
     env = rl.QuotaEnv(QUEUES, lambda seed: act() or arrivals(seed), NOMINAL, interval=20, episode=60)
-    return lambda: env.reset(seed=1), lambda: env._stage.are_empty[0] or str(env.step(LESS))
+    return lambda: env.reset(seed=1), lambda: env._stage.run(0) is None or str(env.step(LESS))
 
 
 def rewarding_environment(act):

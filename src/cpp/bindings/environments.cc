@@ -99,21 +99,15 @@ class EnvironmentsHandle {
     return environments_->Go(threads, told, sums);
   }
 
+  // The values of each simulation, and its time at last.
   Array<int64_t> Values() {
     const Alone alone(turn_, kWhat);
-    const size_t rows = environments_->size(), wide = rows == 0 ? 0 : environments_->ValuesOf(0).size();
+    const size_t rows = environments_->size(), wide = rows == 0 ? 1 : environments_->ValuesOf(0).size() + 1;
     Array<int64_t> found({rows, wide});
     for (size_t seat = 0; seat < rows; ++seat) {
       const Setting& values = environments_->ValuesOf(seat);
-      std::copy(values.begin(), values.end(), found.mutable_data() + seat * wide);
-    }
-    return found;
-  }
-  Array<int64_t> Times() {
-    const Alone alone(turn_, kWhat);
-    Array<int64_t> found(static_cast<py::ssize_t>(environments_->size()));
-    for (size_t seat = 0; seat < environments_->size(); ++seat) {
-      found.mutable_data()[seat] = environments_->TimeOf(seat);
+      *std::copy(values.begin(), values.end(), found.mutable_data() + seat * wide) =
+          environments_->TimeOf(seat);
     }
     return found;
   }
@@ -140,7 +134,6 @@ void BindEnvironments(py::module_& module) {
       .def("go", &EnvironmentsHandle::Go, "threads"_a, py::arg("observations").noconvert(),
            py::arg("facts").noconvert())
       .def("values", &EnvironmentsHandle::Values)
-      .def("times", &EnvironmentsHandle::Times)
       .def_property_readonly("width", &EnvironmentsHandle::width)
       .def_property_readonly_static("facts", [](const py::object&) { return Environments::kFacts; });
 }

@@ -32,8 +32,6 @@ bool SelectAlike(const std::optional<LabelSelector>& a, const std::optional<Labe
          AreEqual(a->match_expressions, b->match_expressions, IsEqual<LabelSelectorRequirement>);
 }
 
-bool IsNamedAlike(const FlavorQuotas& a, const FlavorQuotas& b) { return a.name == b.name; }
-
 bool AllocatesAlike(const FlavorQuotas& a, const FlavorQuotas& b) {
   return a.name == b.name && std::is_permutation(a.resources.begin(), a.resources.end(), b.resources.begin(),
                                                  b.resources.end(), IsEqual<ResourceQuota>);
@@ -52,10 +50,7 @@ bool AllocateAlike(const std::vector<ResourceGroup>& a, const std::vector<Resour
 bool ControlAlike(const ClusterQueueSpec& a, const ClusterQueueSpec& b) {
   return a.cohort == b.cohort && a.stop_policy == b.stop_policy &&
          SelectAlike(a.namespace_selector, b.namespace_selector) &&
-         AreEqual(a.admission_checks, b.admission_checks, IsEqual<CheckRule>) &&
-         AreEqual(a.resource_groups, b.resource_groups, [](const ResourceGroup& x, const ResourceGroup& y) {
-           return AreEqual(x.flavors, y.flavors, IsNamedAlike);
-         });
+         AreEqual(a.admission_checks, b.admission_checks, IsEqual<CheckRule>);
 }
 
 bool MatchAlike(const ResourceFlavor& a, const ResourceFlavor& b) {

@@ -14,8 +14,9 @@ namespace kueue {
 // pkg/cache/scheduler/clusterqueue.go:updateQuotasAndResourceGroups (kueue ff69552e79).
 bool AllocateAlike(const std::vector<ResourceGroup>& a, const std::vector<ResourceGroup>& b);
 
-// Returns true if both specs have the same cohort, stop policy, namespace selector, admission checks and
-// flavors, so that a reconciliation of the queue's workloads has the same result. Kueue compares fewer fields
+// Returns true if both specs have the same cohort, stop policy, namespace selector and admission checks. If
+// the flavors are the same too, a reconciliation of the queue's workloads has the same result. Kueue compares
+// fewer fields
 // (pkg/controller/core/workload_controller.go:workloadQueueHandler.Update, kueue ff69552e79).
 bool ControlAlike(const ClusterQueueSpec& a, const ClusterQueueSpec& b);
 

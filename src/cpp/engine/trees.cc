@@ -155,7 +155,8 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
   state.only_added = created && state.changed_nodes.empty();
   if (created || !IsKept(state, node, spec)) Attach(state, node, spec.cohort);
   ClusterQueue& queue = state.Queue(node);
-  const bool reconciles = created || queue.terminating || !ControlAlike(queue.spec, spec);
+  const std::vector<FlavorId> flavors = queue.flavors;
+  const bool changes = created || queue.terminating || !ControlAlike(queue.spec, spec);
   queue.spec = std::move(spec);
   queue.terminating = false;
   InternGroups(state, queue);
@@ -167,7 +168,7 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
     ChargeQuotaUsers(state, node);
   }
   state.NotifyRetry(node);
-  if (reconciles) MarkQueuesDirty(state, {node});
+  if (changes || queue.flavors != flavors) MarkQueuesDirty(state, {node});
   RemoveUnused(state);
 }
 

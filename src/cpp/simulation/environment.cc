@@ -60,9 +60,9 @@ absl::Status Environments::Plan(const std::vector<size_t>& seats, const Actions&
       return absl::FailedPreconditionError("no episode is waiting for an action; call reset() first");
     }
     if (absl::Status status = Want(at, i, actions); !status.ok()) return status;
-    for (size_t object : Changed(at)) {
-      SetObject key(object, Of(object, at.wanted));
-      if (!known_.contains(key)) missing.insert(std::move(key));
+    at.changed = Changed(at);
+    for (const SetObject& object : at.changed) {
+      if (!known_.contains(object)) missing.insert(object);
     }
   }
   return absl::OkStatus();
@@ -76,8 +76,8 @@ absl::Status Environments::Start(const std::vector<size_t>& seats) {
   for (size_t seat : seats) {
     Seat& at = seats_.at(seat);
     std::vector<std::shared_ptr<const Applying>> changes;
-    for (size_t object : Changed(at)) {
-      const auto known = known_.find(SetObject(object, Of(object, at.wanted)));
+    for (const SetObject& object : at.changed) {
+      const auto known = known_.find(object);
       if (known == known_.end()) {
         return absl::FailedPreconditionError("start() requires a call of plan() before it");
       }
@@ -134,20 +134,16 @@ absl::Status Environments::Want(Seat& at, size_t row, const Actions& actions) co
   return absl::OkStatus();
 }
 
-// Returns the objects with a changed parameter.
-std::vector<size_t> Environments::Changed(const Seat& at) const {
-  std::vector<size_t> found;
+// Returns the objects with a changed parameter, and their parameters in the next interval.
+std::vector<SetObject> Environments::Changed(const Seat& at) const {
+  std::vector<SetObject> found;
   for (size_t object = 0; object < options_.objects.size(); ++object) {
     const std::vector<size_t>& places = options_.objects[object];
-    const auto differs = [&at](size_t i) { return at.values[i] != at.wanted[i]; };
-    if (std::any_of(places.begin(), places.end(), differs)) found.push_back(object);
+    const auto is_same = [&at](size_t i) { return at.values[i] == at.wanted[i]; };
+    if (std::all_of(places.begin(), places.end(), is_same)) continue;
+    Setting& values = found.emplace_back(object, Setting()).second;
+    for (size_t place : places) values.push_back(at.wanted[place]);
   }
-  return found;
-}
-
-Setting Environments::Of(size_t object, const Setting& values) const {
-  Setting found;
-  for (size_t place : options_.objects[object]) found.push_back(values[place]);
   return found;
 }
 

@@ -80,14 +80,14 @@ class Environments {
     std::shared_ptr<Simulation> run;
     std::unique_ptr<QueueWatch> watch;
     Setting values, wanted;
+    std::vector<SetObject> changed;  // The objects with a changed parameter in the next interval.
     Time zero = 0, time = 0;
     bool moves = false;  // The simulation has not reached the end of the interval yet.
     std::vector<double> sums;
   };
 
   absl::Status Want(Seat& at, size_t row, const Actions& actions) const;
-  std::vector<size_t> Changed(const Seat& at) const;
-  Setting Of(size_t object, const Setting& values) const;
+  std::vector<SetObject> Changed(const Seat& at) const;
   void Tell(Seat& at, absl::Span<float> observation, absl::Span<double> facts) const;
   void WriteQueue(const QueueView& view, const QueueView& before, Time now, absl::Span<float> row) const;
 

@@ -122,7 +122,7 @@ def _submit(scheduler: Scheduler, name: str, namespace: str) -> list[str]:
         scheduler.submit(*(row.workload for row in rows))
     notes = list(rows.notes)
     if any(row.duration is not None for row in rows):
-        notes.append(f"{name}: duration: is ignored here; kueuepy simulate runs jobs to their end")
+        notes.append(f"{name}: the runtime is ignored here; kueuepy simulate runs jobs to their end")
     return notes
 
 

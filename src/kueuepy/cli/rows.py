@@ -59,7 +59,9 @@ def rows_of(
     found, rows = Rows(), {key: row for row, key in enumerate(keys_of(table))}
     found.table = table._with({own: column for own, column in table._columns.items() if own != ROW})  # noqa: SLF001
     found.notes = tuple(
-        f"{name}: {counted(note[1], 'row')}: {note[0]}" for note in table.notes if not is_about(note, "runtime")
+        f"{name}: {counted(note[1], 'row')}: {note[0]}"
+        for note in table.notes
+        if log is not None or not is_about(note, "runtime")
     )
     if log is None:
         shapes, codes = shapes_of(table, tuple(flavors), dict(configuration.feature_gates or {}))

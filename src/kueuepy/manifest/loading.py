@@ -186,7 +186,7 @@ class _Loader:
         doc = item.value
         self._position += 1
         if not isinstance(doc, dict):
-            table = "; add -o yaml if it is the output of kubectl get, or the format if it is a table of jobs"
+            table = "; add -o yaml if it is the output of kubectl get; Jobs.read and --format read a table of jobs"
             text = f"is not a mapping; an object has apiVersion, kind and metadata{table * isinstance(doc, str)}"
             self._fail(item, Problem((), "Invalid", text))
         # A text in UTF-8 cannot contain surrogates, and an API server refuses them.

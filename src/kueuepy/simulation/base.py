@@ -478,8 +478,7 @@ def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
     """Return the jobs with estimates of the full runtimes of unfinished jobs; see `Jobs.complete`."""
     rows = censored_rows(table)
     if how == "drop":
-        queue = table["queue"]
-        lost = [queue.names[code] for code in sorted({*queue.codes[rows].tolist()} - {*queue.codes[~rows].tolist()})]
+        lost = sorted({*table["queue"][rows].tolist()} - {*table["queue"][~rows].tolist()})
         what = "not finished; dropped" + (f", which leaves no job in {first_of(lost, _TOLD)}" if lost else "")
         notes = (*table.notes, *([(what, int(rows.sum()))] if rows.any() else []))
         return table.take(np.flatnonzero(~rows))._with(notes=notes)  # noqa: SLF001 - same package

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -182,7 +181,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     @property
     def values(self) -> dict[str, int]:
         """The current values by path; the value of a choice is its index in the list of allowed values."""
-        return self._stage.values_by_path(0)
+        return self._stage.knobs.by_path(self._stage.values[0].tolist())
 
     @property
     def start(self) -> float:
@@ -221,7 +220,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         """
         with self._turn:
             super().reset(seed=seed)
-            self._stage.begin(0, lambda: self.np_random, seed, options)
+            self._stage.begin(0, self.np_random, seed, options)
             self._stage.go()
             return self._stage.observations[0], self._stage.settings(0)
 
@@ -255,18 +254,14 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         """
         with self._turn:
             stage = self._stage
-            stage.finish()
-            if stage.are_empty[0] or stage.are_over[0]:
-                raise gymnasium.error.ResetNeeded(
-                    "reset() must be called before step() and after the end of an episode"
-                )
+            stage.acting()
             stage.act((0,), *stage.read(action, 1))
             stage.go()
             over = bool(stage.are_over[0])
             info = stage.info(0)
             if over:
                 info["kpis"] = stage.close(0)
-            return stage.observations[0], stage.reward(0), False, over, info
+            return stage.observations[0], float(stage.rewards([0])[0]), False, over, info
 
 
 def _image(rows: Mapping[str, NDArray[np.float32]]) -> NDArray[np.uint8]:
@@ -345,7 +340,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         self.single_action_space = self._stage.action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._random: list[np.random.Generator | None] = [None] * num_envs
+        self._random = [seeding.np_random()[0] for _ in range(num_envs)]
         self._turn = Turn("this QuotaVectorEnv")
 
     def reset(
@@ -384,14 +379,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         for seat in seats:
             if seeds[seat] is not None:
                 self._random[seat] = seeding.np_random(seeds[seat])[0]
-            # Gymnasium creates a random generator only when it is first used.
-            self._stage.begin(seat, partial(self._draws, seat), seeds[seat], options)
-
-    def _draws(self, seat: int) -> np.random.Generator:
-        found = self._random[seat]
-        if found is None:
-            found = self._random[seat] = seeding.np_random()[0]
-        return found
+            self._stage.begin(seat, self._random[seat], seeds[seat], options)
 
     def step(
         self, actions: Any
@@ -412,31 +400,15 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         with self._turn:
             number, stage = self.num_envs, self._stage
             moves, choices = stage.read(actions, number)
-            stage.finish()
-            acting = ~stage.are_over
-            self._check_begun(acting)
+            acting = stage.acting(restarts=self._mode == AutoresetMode.NEXT_STEP)
             seats = np.flatnonzero(acting).tolist()
             # First, because a function of the user that generates jobs may fail.
             self._begin(np.flatnonzero(~acting).tolist(), [None] * number, {})
             stage.act(seats, moves[seats], choices[seats])
             stage.go()
-            rewards, over = self._rewards(seats, acting), stage.are_over
+            rewards, over = stage.rewards(seats), stage.are_over
             infos = self._infos(acting, over)
             return stage.observations.copy(), rewards, np.zeros(number, bool), over, infos
-
-    def _check_begun(self, acting: NDArray[np.bool_]) -> None:
-        if self._stage.are_empty.any() or (self._mode != AutoresetMode.NEXT_STEP and not acting.all()):
-            raise gymnasium.error.ResetNeeded(
-                "reset() must be called before step(); use reset_mask to reset some environments"
-            )
-
-    def _rewards(self, seats: list[int], acting: NDArray[np.bool_]) -> NDArray[np.float64]:
-        stage = self._stage
-        if not stage.has_own_reward:
-            return np.where(acting, stage.facts[:, : len(TERMS)].sum(axis=1), 0.0)
-        found = np.zeros(self.num_envs)
-        found[seats] = [stage.reward(seat) for seat in seats]
-        return found
 
     def _infos(self, acting: NDArray[np.bool_], over: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the info of `QuotaEnv`, in Gymnasium's format for vector environments."""

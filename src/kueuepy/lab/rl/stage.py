@@ -303,7 +303,8 @@ class Stage:
             choices = _rows(chosen if many else np.empty((rows, 0), int), rows, len(many))
             choices = choices.astype(np.int64, casting="same_kind")
         except (TypeError, ValueError, KeyError, IndexError):
-            raise InvalidSpecError(f"action: is {action!r:.99}; it must be in the action space") from None
+            allowed = f"it must be in the action space{'' if rows > 1 else f', {self.action_space()}'}"
+            raise InvalidSpecError(f"action: is {action!r:.99}; {allowed}") from None
         if not (np.abs(moves) <= 1).all():
             raise InvalidSpecError(f"action: is {action!r:.99}; each number must be between -1 and 1")
         if many and ((choices < 0) | (choices >= [len(values) for values in many])).any():
@@ -313,13 +314,13 @@ class Stage:
     # Episodes.
 
     def begin(
-        self, seat: int, random: Callable[[], np.random.Generator], seed: int | None, options: Mapping[str, Any] | None
+        self, seat: int, random: np.random.Generator, seed: int | None, options: Mapping[str, Any] | None
     ) -> None:
         """Start an episode; `go` computes its first observation."""
         self._expect_no_function()
         options = options or {}
         jobs = options.get("jobs", self._game.jobs)
-        number = int(random().integers(2**31)) if seed is None else seed
+        number = int(random.integers(2**31)) if seed is None else seed
         if callable(jobs):
             made = self._asking.call(jobs, number)
             table = made if isinstance(made, Jobs) else Jobs.of(made)
@@ -340,11 +341,11 @@ class Stage:
         if self._asking.is_open():
             raise StateError("this environment is in use by a function that it called, which may only read it")
 
-    def _window(self, jobs: Jobs, start: Any, random: Callable[[], np.random.Generator]) -> tuple[float, float]:
+    def _window(self, jobs: Jobs, start: Any, random: np.random.Generator) -> tuple[float, float]:
         if start is None:
             # Windows begin whole days after the start of the log, so that the time of day keeps its meaning.
             days = max(1, math.floor((jobs.span * SECOND - self._episode) / _DAY) + 1)
-            begin = int(random().integers(days)) * _DAY
+            begin = int(random.integers(days)) * _DAY
         else:
             begin = span("start", start)
         return begin / SECOND, (begin + self._episode) / SECOND
@@ -361,11 +362,21 @@ class Stage:
         self._is_moving = True
         environments.start(seats)
 
-    def finish(self) -> None:
-        """Finish the interval or the first observation of simulations that an interrupted call has started."""
+    def acting(self, *, restarts: bool = False) -> NDArray[np.bool_]:
+        """Return whether the episode of each simulation is running, after what an interrupted call has started.
+
+        Raises:
+            gymnasium.error.ResetNeeded: A seat is empty, or an episode has ended and does not start again by itself.
+        """
         self._expect_no_function()
         if self._is_moving:
             self.go()
+        over = self.are_over
+        if None in self._runs or (over.any() and not restarts):
+            raise gymnasium.error.ResetNeeded(
+                "reset() must be called before step() and after the end of an episode; reset_mask selects environments"
+            )
+        return ~over
 
     def go(self) -> None:
         """Simulate the current interval of each simulation that has started or received an action."""
@@ -379,11 +390,7 @@ class Stage:
     def values(self) -> NDArray[np.int64]:
         """The current values, one row per simulation: numbers, then the indices of choices."""
         found: NDArray[np.int64] = self._environments.values()
-        return found
-
-    def values_by_path(self, seat: int) -> dict[str, int]:
-        """Return the current values of a simulation by path."""
-        return self.knobs.by_path(self.values[seat].tolist())
+        return found[:, :-1]
 
     def info(self, seat: int) -> dict[str, Any]:
         """Return the terms of the default reward of the last interval, and the current values, of a simulation."""
@@ -404,34 +411,26 @@ class Stage:
         return found
 
     @property
-    def are_empty(self) -> NDArray[np.bool_]:
-        """Whether each seat has no episode."""
-        return np.array([run is None for run in self._runs])
-
-    @property
     def are_over(self) -> NDArray[np.bool_]:
         """Whether the episode of each simulation has ended."""
-        return np.asarray(self._environments.times() >= self._episode)
+        return np.asarray(self._environments.values()[:, -1] >= self._episode)
 
-    def reward(self, seat: int) -> float:
-        """Return the reward of the last interval."""
-        facts = self.facts[seat].tolist()
-        if self._game.reward is None:
-            return facts[0] + facts[1]  # type: ignore[no-any-return]
-        first, last = len(TERMS), len(TERMS) + len(_SUMS)
-        before, after = (dict(zip(_SUMS, part, strict=True)) for part in (facts[first:last], facts[last:]))
-        return float(self._asking.call(self._game.reward, before, after))
-
-    @property
-    def has_own_reward(self) -> bool:
-        """Whether the user supplied a reward function."""
-        return self._game.reward is not None
+    def rewards(self, seats: Sequence[int]) -> NDArray[np.float64]:
+        """Return the rewards of simulations in the last interval; 0 for the other seats."""
+        found, first, last = np.zeros(len(self.facts)), len(TERMS), len(TERMS) + len(_SUMS)
+        found[seats] = self.facts[seats, :first].sum(axis=1)
+        if (own := self._game.reward) is not None:
+            for seat in seats:
+                facts = self.facts[seat].tolist()
+                before, after = (dict(zip(_SUMS, part, strict=True)) for part in (facts[first:last], facts[last:]))
+                found[seat] = self._asking.call(own, before, after)
+        return found
 
     def run(self, seat: int) -> Prepared | None:
         """Return the current simulation in a seat; `None` if the seat is empty."""
         run = self._runs[seat]
         if run is not None:
-            run.reached = run.zero + int(self._environments.times()[seat])
+            run.reached = run.zero + int(self._environments.values()[seat, -1])
         return run
 
     def close(self, seat: int) -> Kpis:
