@@ -5,7 +5,7 @@ import pytest
 from kueuepy.cluster import Cluster
 from kueuepy.errors import NotFoundError
 from kueuepy.lint import Finding, Findings, lint
-from kueuepy.objects import ClusterQueue, Quota, ResourceFlavor
+from kueuepy.objects import ClusterQueue, PodSet, Quota, ResourceFlavor, RuntimeClass, Workload
 
 NOBODY = ClusterQueue.of("vision", {"default": {"cpu": Quota(9, borrowing_limit=1)}}, namespace_selector=None)
 
@@ -58,3 +58,14 @@ def test_html_escapes_object_names():
 def test_an_empty_list_of_findings_has_a_message():
     assert str(Findings()) == "no findings"
     assert Findings()._repr_html_() == "<p>no findings</p>"
+
+
+@pytest.mark.parametrize(("overhead", "rules"), [("1", ["L35"]), ("0", [])])
+def test_the_overhead_of_a_runtime_class_can_make_a_workload_too_large(overhead, rules):
+    container = {"name": "main", "resources": {"requests": {"cpu": 4}}}
+    pods = PodSet(template={"spec": {"runtimeClassName": "kata", "containers": [container]}})
+    queue = ClusterQueue.of("vision", {"default": {"cpu": 4}})
+    kata = RuntimeClass("kata", overhead={"cpu": overhead})
+    cluster = Cluster(ResourceFlavor("default"), queue, kata, Workload("a", queue_name="vision", pod_sets=[pods]))
+
+    assert [finding.rule for finding in lint(cluster)] == rules

@@ -102,18 +102,15 @@ class LintContext:
 
     Attributes:
         manifest: The objects.
+        queues: The ClusterQueues.
         configuration: The Configuration, or `None` if none was given.
     """
 
     def __init__(self, manifest: Manifest, configuration: Configuration | None = None) -> None:
         """Create a context; an explicit Configuration overrides the Configuration in the manifest."""
         self.manifest = manifest
+        self.queues = manifest.cluster_queues
         self.configuration = configuration or manifest.configuration
-
-    @property
-    def queues(self) -> tuple[ClusterQueue, ...]:
-        """The ClusterQueues."""
-        return self.manifest.cluster_queues
 
     @cached_property
     def flavors(self) -> dict[str, ResourceFlavor]:
