@@ -63,7 +63,7 @@ def resized(state: SchedulerState, one: SubmittedWorkload) -> Resized:
 def _slices(state: SchedulerState, job: Mapping[str, Any]) -> Iterator[Workload]:
     present = state.keys()
     for key in present:
-        known = state.job_of(key)
+        known = state.store.jobs.get(key)
         if known is None or _identity(known) != _identity(job):
             continue
         finished = state.engine.condition(state.id_of(key), "Finished")

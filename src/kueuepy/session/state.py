@@ -114,13 +114,9 @@ class SchedulerState:
         """Return the keys of all workloads, including finished workloads, in the order of submission."""
         return self.store.workloads.keys()
 
-    def job_of(self, key: str) -> dict[str, Any] | None:
-        """Return the manifest of a workload's job as it was submitted; `None` for a workload without a job."""
-        return self.store.jobs.get(key)
-
     def _names_of_job(self, key: str) -> tuple[str, ...]:
         """Return the names by which a workload's job can be found."""
-        metadata = (self.job_of(key) or {}).get("metadata") or {}
+        metadata = (self.store.jobs.get(key) or {}).get("metadata") or {}
         namespace = metadata.get("namespace") or "default"
         return tuple(f"{namespace}/{metadata[part]}" for part in ("name", "generateName") if metadata.get(part))
 

@@ -318,9 +318,8 @@ def key_of(jobs: Columns, row: int) -> str:
 
 def keys_of(jobs: Columns) -> list[str]:
     """Return the key (`namespace/name`) of each job's Workload."""
-    queues, names = jobs["queue"], jobs["name"] if "name" in jobs.names else map(name_of_row, range(len(jobs)))
-    spaces = [name.partition("/")[0] for name in queues.names]
-    return [f"{spaces[code]}/{name}" for code, name in zip(queues.codes.tolist(), names, strict=True)]
+    names = jobs["name"] if "name" in jobs.names else map(name_of_row, range(len(jobs)))
+    return [f"{space}/{name}" for space, name in zip(_namespaces(jobs["queue"]), names, strict=True)]
 
 
 def row_of(name: str) -> int | None:
