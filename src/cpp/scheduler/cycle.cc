@@ -297,7 +297,7 @@ void Cycle::Skip(Entry& entry, Message message, Reason reason) {
 }
 
 // Mirrors pkg/scheduler/scheduler.go:findAdmittedSibling.
-WorkloadId Cycle::AdmittedSibling(const Entry& entry, bool preferred) const {
+WorkloadId Cycle::FindAdmittedSibling(const Entry& entry, bool preferred) const {
   const State& state = state_;
   const Workload& workload = state.At(entry.workload);
   if (!IsVariant(state, workload)) return kNoId;
@@ -329,12 +329,12 @@ bool Cycle::MigratesFirst(Entry& entry) {
 void Cycle::ProcessEntry(Entry& entry) {
   nomination_.PreemptorOf(entry.queue).Forget();
   entry.decided = !block_.IsReplaying();
+  Workload& workload = state_.At(entry.workload);
   if (AdmittedSibling(entry, /*preferred=*/true) != kNoId)
     return Skip(entry, Quote("A more favorable variant is already admitted"), Reason::kPendingEvaluation);
   const std::optional<Fit> fit = RecomputeIfNeeded(entry);
   if (MustEvictForNode(entry)) return outcome_.EvictForNode(entry);
   const Mode mode = entry.assignment.mode;
-  Workload& workload = state_.At(entry.workload);
   if (mode == Mode::kNoFit) {
     entry.requeue_reason = RequeueReason::kNoFit;
     entry.quota_reserved_reason = entry.assignment.no_fit_reason;

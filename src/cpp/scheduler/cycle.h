@@ -63,7 +63,11 @@ class Cycle {
   void Skip(Entry& entry, Message message, Reason reason);
   // Returns an admitted variant of the same parent in a flavor that the queue prefers to that of the entry,
   // or, if `preferred` is false, in a less preferred one; kNoId if there is none.
-  WorkloadId AdmittedSibling(const Entry& entry, bool preferred) const;
+  WorkloadId AdmittedSibling(const Entry& entry, bool preferred) const {
+    const bool may_have = state_.config.gates.concurrent_admission;
+    return may_have ? FindAdmittedSibling(entry, preferred) : WorkloadId(kNoId);
+  }
+  WorkloadId FindAdmittedSibling(const Entry& entry, bool preferred) const;
   bool MigratesFirst(Entry& entry);
   enum class Fit : uint8_t { kOk, kNoQuota, kNoTopology };
   Fit CheckFit(const Entry& entry);

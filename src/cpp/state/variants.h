@@ -26,11 +26,12 @@ inline bool IsParentIn(const State& state, const Workload& workload, NodeId queu
 }
 
 inline bool IsParent(const State& state, const Workload& workload) {
-  return IsLabelledParent(state, workload) || IsParentIn(state, workload, state.QueueOf(workload));
+  return state.config.gates.concurrent_admission &&
+         (workload.spec->is_labelled_parent || IsParentIn(state, workload, state.QueueOf(workload)));
 }
 
-// Returns the place of a flavor in the first resource group of a queue, or the place of a variant's flavor; -1
-// if the flavor is not there. The queue prefers flavors with a lower place.
+// Returns the place of a flavor in the first resource group of a queue, or the place of a variant's flavor;
+// -1 if the flavor is not there. The queue prefers flavors with a lower place.
 inline int RankOf(const State& state, NodeId queue, const std::string& flavor) {
   const std::vector<FlavorQuotas>& flavors = state.Queue(queue).spec.resource_groups.front().flavors;
   for (size_t rank = 0; rank < flavors.size(); ++rank) {
