@@ -39,7 +39,8 @@ def test_kueue_creates_a_variant_for_each_flavor():
     assert (variant.labels, variant.annotations) == ({}, {FLAVORS: "spot"})
     assert variant.preemption_gates == ("kueue.x-k8s.io/concurrent-admission",)
     assert [owner["uid"] for owner in variant.owner_references] == [parent.uid]
-    assert is_admitted(scheduler, SPOT) and is_admitted(scheduler, "job-a")
+    assert is_admitted(scheduler, SPOT)
+    assert is_admitted(scheduler, "job-a")
     assert parent.status.admission == variant.status.admission
     assert list(scheduler.usage["usage"]) == [2]
 
@@ -111,3 +112,15 @@ def test_a_parent_whose_name_has_no_hyphen_gets_no_variants():
     scheduler.settle()
     assert [key for key in scheduler.keys() if "plain" in key] == ["default/plain"]
     assert not is_admitted(scheduler, "plain")
+
+
+def test_a_queue_without_quotas_has_no_variants():
+    configuration = kq.Configuration(feature_gates={"ConcurrentAdmission": True})
+    scheduler = kq.Scheduler(kq.Cluster(kq.ClusterQueue("team"), configuration=configuration))
+    parent = kq.Workload("p", queue_name="team", uid="1", labels={"kueue.x-k8s.io/concurrent-admission-parent": "true"})
+    owner = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "name": "p", "uid": "1", "controller": True}
+    variant = kq.Workload("v", queue_name="team", annotations={FLAVORS: "spot"}, owner_references=(owner,))
+    scheduler.submit([parent, variant])
+    scheduler.settle()
+    assert not is_admitted(scheduler, "p")
+    assert not is_admitted(scheduler, "v")

@@ -40,8 +40,8 @@ std::map<std::string, Family> FamiliesOf(const State& state) {
     Family& found = by_key[key];
     found.parent = family.parent;
     if (family.parent != kNoId) found.queue = ManagedQueue(state, state.At(family.parent));
-    if (found.queue != kNoId && (!state.forest().IsDeclared(found.queue) ||
-                                 state.Queue(found.queue).spec.resource_groups.empty()))
+    if (found.queue != kNoId &&
+        (!state.forest().IsDeclared(found.queue) || state.Queue(found.queue).spec.resource_groups.empty()))
       found.queue = kNoId;
     for (WorkloadId id : family.variants) {
       const bool known = found.queue != kNoId && RankOf(state, found.queue, id) >= 0;
@@ -65,7 +65,8 @@ class FamilyStep {
   bool Run() {
     bool changed = false;
     if (const WorkloadId evicted = EvictedVariant(); evicted != kNoId) {
-      if (Parent().HasQuotaReservation()) return EvictParent("VariantEvicted", "Admitted variant was evicted");
+      if (Parent().HasQuotaReservation())
+        return EvictParent("VariantEvicted", "Admitted variant was evicted");
       ReleaseEvicted(state_, evicted);
       changed = true;
     }
@@ -213,12 +214,11 @@ FamilyChanges FamilyChangesOf(const State& state) {
     for (WorkloadId id : family.flavorless) unneeded.push_back(state.At(id).serial);
     // Kueue makes no name for a variant from a name without a hyphen.
     if (family.parent == kNoId || state.At(family.parent).name.find('-') == std::string::npos) continue;
-    std::vector<bool> exists(state.Queue(family.queue).spec.resource_groups.front().flavors.size());
+    const absl::Span<const FlavorQuotas> flavors = RacedFlavors(state, family.queue);
+    std::vector<bool> exists(flavors.size());
     for (WorkloadId id : family.variants) exists[static_cast<size_t>(RankOf(state, family.queue, id))] = true;
     for (size_t rank = 0; rank < exists.size(); ++rank) {
-      if (exists[rank]) continue;
-      const FlavorQuotas& quotas = state.Queue(family.queue).spec.resource_groups.front().flavors[rank];
-      missing.emplace_back(state.At(family.parent).serial, quotas.name);
+      if (!exists[rank]) missing.emplace_back(state.At(family.parent).serial, flavors[rank].name);
     }
   }
   return changes;

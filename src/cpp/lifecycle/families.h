@@ -18,8 +18,8 @@ inline constexpr char kVariantGate[] = "kueue.x-k8s.io/concurrent-admission";
 // changed.
 bool ReconcileFamilies(State& state);
 
-// The objects that Kueue would create and delete now; the caller owns the objects. First the variants to create,
-// each by its parent and its flavor; then the variants whose parent or flavor is gone.
+// The objects that Kueue would create and delete now; the caller owns the objects. First the variants to
+// create, each by its parent and its flavor; then the variants whose parent or flavor is gone.
 using FamilyChanges = std::pair<std::vector<std::pair<Serial, std::string>>, std::vector<Serial>>;
 FamilyChanges FamilyChangesOf(const State& state);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "state/state.h"
 
 namespace kueue {
@@ -30,17 +31,25 @@ inline bool IsParent(const State& state, const Workload& workload) {
          (workload.spec->is_labelled_parent || IsParentIn(state, workload, state.QueueOf(workload)));
 }
 
+// Returns the flavors of the first resource group of a queue, which has none without quotas.
+inline absl::Span<const FlavorQuotas> RacedFlavors(const State& state, NodeId queue) {
+  const std::vector<ResourceGroup>& groups = state.Queue(queue).spec.resource_groups;
+  if (groups.empty()) return {};
+  return groups.front().flavors;
+}
+
 // Returns the place of a flavor in the first resource group of a queue, or the place of a variant's flavor;
 // -1 if the flavor is not there. The queue prefers flavors with a lower place.
 inline int RankOf(const State& state, NodeId queue, const std::string& flavor) {
-  const std::vector<FlavorQuotas>& flavors = state.Queue(queue).spec.resource_groups.front().flavors;
+  const absl::Span<const FlavorQuotas> flavors = RacedFlavors(state, queue);
   for (size_t rank = 0; rank < flavors.size(); ++rank) {
     if (flavors[rank].name == flavor) return static_cast<int>(rank);
   }
   return -1;
 }
 inline int RankOf(const State& state, NodeId queue, WorkloadId variant) {
-  return RankOf(state, queue, state.At(variant).spec->allowed_flavors.front());
+  const std::vector<std::string>& allowed = state.At(variant).spec->allowed_flavors;
+  return allowed.empty() ? -1 : RankOf(state, queue, allowed.front());
 }
 
 }  // namespace kueue
