@@ -187,6 +187,18 @@ def test_a_dump_without_flavors_is_reported(kueuepy, tmp_path, seeds):
     assert "dump resourceflavors as well" in ran.err
 
 
+def test_a_dump_without_topologies_and_nodes_is_reported(kueuepy, tmp_path, seeds):
+    text = (seeds.parent / "live" / "dump.yaml").read_text(encoding="utf-8")
+    of_tas = "    name: default\n  spec: {topologyName: racks, nodeLabels: {pool: a}}\n"
+    dump = written(tmp_path, "dump.yaml", text.replace("    name: default\n", of_tas, 1))
+    for command in (("import",), ("explain", "default/job-waits-4c5d6")):
+        told = " ".join(kueuepy(*command, dump).err.split())
+        assert 'Topology "racks": is not in the dump' in told
+        assert "dump topologies as well" in told
+        assert "the input has no Node" in told
+        assert "add topologies,nodes,pods to kubectl get" in told
+
+
 WITH_QUOTA = """\
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue

@@ -44,8 +44,14 @@ def test_guarantee_answers_as_python(kueuepy, week, log):
     missing = kueuepy("guarantee", "safety", week)
     assert (missing.code, "safety needs --cluster-queue" in missing.err) == (1, True)
     starved = kueuepy("guarantee", "starvation", week, "--jobs", log, "--period", "7d")
-    assert starved.code in (0, 3)
-    assert starved.out.startswith("starvation: ")
+    assert (starved.code == 0) == starved.out.startswith("starvation: yes")
+
+
+def test_an_unknown_guarantee_is_not_given(kueuepy, tmp_path):
+    kq.dump(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 1}})), tmp_path / "q.yaml")
+    (tmp_path / "jobs.csv").write_text("queue,submit,runtime,cpu\nq,0,120,1\n")
+    ran = kueuepy("guarantee", "starvation", tmp_path / "q.yaml", "--jobs", tmp_path / "jobs.csv", "--period", "1m")
+    assert (ran.code, ran.out.partition("\n")[0]) == (3, "starvation: unknown")
 
 
 def test_guarantee_of_a_smaller_quota_starts_with_the_state(kueuepy, tmp_path):
@@ -74,6 +80,16 @@ def test_eta_prints_the_same_as_python(kueuepy, teams):
     assert kueuepy("eta", "a-4", *teams, "--runtimes", "1h", "-N", "5", "--json").json["p50"] == 3600
     told = kueuepy("eta", "a-4", *teams, "--runtimes", "1x").err
     assert told == 'error: --runtimes: "1x" is neither a time such as 1h30m nor a file\n'
+
+
+def test_times_are_counted_from_the_latest_time_of_a_dump(kueuepy, seeds):
+    dump = seeds.parent / "live" / "dump.yaml"
+    told = "note: times are counted from 2026-"
+    name = "default/job-waits-4c5d6"
+    assert told in kueuepy("eta", name, dump, "--runtimes", "1h", "-N", "2").err
+    assert told in kueuepy("eta", "--risk", "default/job-runs-1a2b3", dump, "-N", "2").err
+    edit = "ClusterQueue/research:quota[default/cpu].nominalQuota=1"
+    assert told in kueuepy("guarantee", "shrink", dump, "--runtimes", "1h", "--set", edit, "-N", "2").err
 
 
 def test_eta_accepts_logs(kueuepy, teams, tmp_path):

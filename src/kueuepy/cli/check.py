@@ -37,7 +37,8 @@ def check(
         kueuepy check examples/seeds/001/team-ab.yaml
         kueuepy check examples/seeds/003/notebooks.yaml --fail-on error --skip L6
         kueuepy check examples/seeds/001/team-ab.yaml --format sarif
-        kubectl get clusterqueues,localqueues,cohorts,resourceflavors -o yaml | kueuepy check --json -
+        kubectl get clusterqueues,localqueues,cohorts,resourceflavors,topologies,nodes -A -o yaml
+            | kueuepy check --json -
     """
     if json and format_ not in ("text", "json"):
         raise UsageError(f"check: --json cannot be combined with --format {format_}")

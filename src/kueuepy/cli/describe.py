@@ -15,7 +15,7 @@ from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, coun
 from kueuepy.manifest import Manifest, ReadJob, is_live, live_parts, object_name, opened
 from kueuepy.objects import Workload
 from kueuepy.platform.importer import Import, Imported, import_cluster, import_manifest
-from kueuepy.platform.importer.importing import has_state
+from kueuepy.platform.importer.importing import has_state, missing
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.saved import is_saved
 from kueuepy.session.session import session_of
@@ -84,6 +84,7 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
         if has_status:
             # Time does not pass here, so a job that is evicted must stop at once.
             scheduler, notes, rows = _placed(import_manifest(manifest, stopping=0))
+            notes += missing(manifest)
         else:
             names = not reading.lenient
             scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=names))

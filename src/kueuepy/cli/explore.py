@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kueuepy.cli.describe import find, start
+from kueuepy.cli.describe import Started, find, start
 from kueuepy.cli.logs import Log, pair, say_notes_of
 from kueuepy.cli.options import Count, Port, Positive, Reading, Start, seconds_of
 from kueuepy.cli.output import UsageError, counting, expect_other_file, print_answer, say, until_interrupted
@@ -21,9 +21,10 @@ from kueuepy.lab.exploration.estimate import risk as risk_of_eviction
 from kueuepy.lab.exploration.guarantee import guarantee as guaranteed
 from kueuepy.lab.exploration.remaining import Arrivals
 from kueuepy.lab.play import Playground, Server
-from kueuepy.objects import SECOND, parse_span
+from kueuepy.objects import SECOND, format_time, parse_span
 from kueuepy.platform.metrics import Watch
 from kueuepy.platform.metrics.series import MetricsServer, OwnSeries, Series, exposition
+from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.model import Edit
 from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.table import cluster_of as make_cluster
@@ -99,7 +100,7 @@ def guarantee(
     safety: no submission can evict workloads of a ClusterQueue. limits: each ClusterQueue always gets an amount.
     starvation: no job waits indefinitely if the same jobs are submitted in every period. shrink: usage soon fits into a
     reduced quota. delays: no group of jobs lengthens the waits of the other groups. The exit code is 3 if the guarantee
-    is not given.
+    is not given, or unknown.
 
     Options:
         question (QUESTION): One of safety, limits, starvation, shrink, delays.
@@ -119,7 +120,7 @@ def guarantee(
         kueuepy guarantee delays examples/week/teams.yaml --jobs examples/week/jobs.csv
         kueuepy guarantee safety examples/week/teams.yaml --cluster-queue robots
     """
-    scheduler = start(files, reading).noted() if question == "shrink" else None
+    scheduler = _timed(start(files, reading)) if question == "shrink" else None
     options: dict[str, Any] = {
         "cluster_queue": cluster_queue,
         "amounts": dict(pair("--amount", text) for text in amount) or None,
@@ -140,7 +141,7 @@ def guarantee(
             options["progress"] = show
         found = guaranteed(question, scheduler or reading.cluster(files), **options)
     data = {**msgspec.structs.asdict(found), "facts": found.facts.rows()}
-    return print_answer(found, data, json=json, is_negative=found.holds is False)
+    return print_answer(found, data, json=json, is_negative=found.holds is not True)
 
 
 def eta(
@@ -171,7 +172,7 @@ def eta(
     if (runtimes is None) == (history is None):
         raise UsageError("--runtimes or --history: one of them must be given, and only one")
     started = start(files, reading)
-    scheduler, key = started.noted(), find(started, workload)
+    scheduler, key = _timed(started), find(started, workload)
     known, coming = (_known(runtimes), _coming(future)) if runtimes is not None else (None, _coming(future))
     if history is not None:
         known = Jobs.from_workloads(history, user=users or None)
@@ -206,12 +207,20 @@ def risk(
         kueuepy eta --risk a-1 examples/seeds/002/two-teams-reclaim.yaml examples/seeds/002/jobs.csv --within 12h
     """
     started = start(files, reading)
-    scheduler, key = started.noted(), find(started, workload)
+    scheduler, key = _timed(started), find(started, workload)
     options = {"within": within, "future": _coming(future), "n": futures, "seed": seed}
     known = None if runtimes is None else _known(runtimes)
     with counting("futures simulated", futures) as show:
         found = risk_of_eviction(scheduler, key, runtimes=known, progress=show, **options)
     print_answer(found, found, json=json)
+
+
+def _timed(started: Started) -> Scheduler:
+    """Print the notes, and for the state of a real cluster the time from which the answer counts."""
+    scheduler = started.noted()
+    if started.has_status:
+        say(f"note: times are counted from {format_time(int(scheduler.now) * SECOND)}", stderr=True)
+    return scheduler
 
 
 def _known(text: str) -> Any:

@@ -43,7 +43,8 @@ def import_(
     Examples:
         kueuepy import examples/live/dump.yaml --rules examples/live/rules.yaml
         kueuepy import cluster:prod --save state
-        kubectl get clusterqueues,localqueues,resourceflavors,workloads -A -o json | kueuepy import - --save state
+        kubectl get clusterqueues,localqueues,cohorts,resourceflavors,topologies,nodes,pods,workloads -A -o json
+            | kueuepy import - --save state
     """
     expect_other_file(save, *files)
     given = () if rules is None else rules_of(_mapping(rules))

@@ -140,7 +140,8 @@ def explain(
     Examples:
         kueuepy explain a-4 examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv
         kueuepy explain train -n team-a cluster:prod
-        kubectl get clusterqueues,localqueues,cohorts,resourceflavors,workloads -A -o yaml | kueuepy explain ns/train -
+        kubectl get clusterqueues,localqueues,cohorts,resourceflavors,topologies,nodes,pods,workloads -A -o yaml
+            | kueuepy explain ns/train -
     """
     started = start(files, reading, settle=not as_is)
     scheduler = started.noted()

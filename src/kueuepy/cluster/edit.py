@@ -192,7 +192,7 @@ def _expect_read(obj: api.Object, path: str, field: str) -> None:
     """
     kind, first = type(obj), _steps(path, field)[0][0]
     if first not in _READ.get(kind, (first,)):
-        hint = f"apply the changed {kind.__name__} instead"
+        hint = f"apply the changed {kind.__name__} instead, as kueuepy whatif --edit FILE does"
         raise NotFoundError(f'edit: "{path}": "{first}" is not a field of the spec; {hint}')
 
 

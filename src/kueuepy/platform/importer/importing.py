@@ -24,6 +24,7 @@ DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
 """The limits on the size of a dump: 2 GiB and 500 million nodes, which are 8 and 10 times the limits of a manifest."""
 # Without the reason WaitingForPreemptedWorkloads, only this message shows the wait for victims.
 _PENDING_PREEMPTION = "Pending the preemption of "
+_PLURALS = {"Topology": "topologies"}
 
 
 class Import(msgspec.Struct, frozen=True):
@@ -150,7 +151,7 @@ def import_manifest(
     rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
     _continue(scheduler, cluster, stopping)
     rows += _take_pods(scheduler, PodImport(cluster, tuple(rules), start), list(pods))
-    return Import(scheduler, import_report(rows), (*map(str, manifest.notes), *_missing(manifest)))
+    return Import(scheduler, import_report(rows), (*map(str, manifest.notes), *missing(manifest)))
 
 
 def has_state(manifest: Manifest) -> bool:
@@ -158,10 +159,13 @@ def has_state(manifest: Manifest) -> bool:
     return any(workload.status is not None and workload.status.conditions for workload in manifest.workloads)
 
 
-def _missing(manifest: Manifest) -> Iterator[str]:
-    """Yield a note for each missing object to which the dump refers.
+def missing(manifest: Manifest) -> Iterator[str]:
+    """Yield a note for each missing object to which the dump refers, and one if a topology has no nodes.
 
     Queues that refer to a missing object are inactive.
+
+    Args:
+        manifest: The objects of the dump.
     """
     users: dict[tuple[str, str], list[str]] = {}
     for obj, _, name, kind, _ in dangling(manifest):
@@ -170,7 +174,12 @@ def _missing(manifest: Manifest) -> Iterator[str]:
         more = f" and {counted(len(by) - 1, 'other object')}" if len(by) > 1 else ""
         yield (
             f'{kind} "{name}": is not in the dump, but {by[0]}{more} names it, and admits nothing without it; '
-            f"dump {kind.lower()}s as well"
+            f"dump {_PLURALS.get(kind, kind.lower() + 's')} as well"
+        )
+    if not manifest.nodes and (name := next((one.name for one in manifest.resource_flavors if one.topology_name), "")):
+        yield (
+            f'ResourceFlavor "{name}": has a topologyName, but the input has no Node, so nothing fits; '
+            "add topologies,nodes,pods to kubectl get"
         )
 
 
