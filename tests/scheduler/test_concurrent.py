@@ -79,7 +79,7 @@ def test_a_flavor_that_is_added_gets_a_variant_and_a_removed_one_loses_it():
     wider = kq.ClusterQueue.of("team", {"late": {"cpu": 9}, "spot": {"cpu": 5}})
     scheduler.apply(msgspec.structs.replace(wider, concurrent_admission_policy=queue(0).concurrent_admission_policy))
     scheduler.settle()
-    assert RESERVED not in scheduler.keys()
+    assert RESERVED not in scheduler.keys()  # noqa: SIM118
     assert flavor_of(scheduler) == "late"
 
 
@@ -110,7 +110,7 @@ def test_a_parent_whose_name_has_no_hyphen_gets_no_variants():
     scheduler = started(queue(0))
     scheduler.submit({"name": "plain", "queue": "team", "cpu": 1})
     scheduler.settle()
-    assert [key for key in scheduler.keys() if "plain" in key] == ["default/plain"]
+    assert [key for key in scheduler.keys() if "plain" in key] == ["default/plain"]  # noqa: SIM118
     assert not is_admitted(scheduler, "plain")
 
 
