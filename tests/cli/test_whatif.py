@@ -2,6 +2,8 @@
 
 import pytest
 
+import kueuepy as kq
+
 
 @pytest.fixture
 def teams(seeds):
@@ -207,3 +209,31 @@ def test_an_edit_without_an_object_of_kueue_is_rejected(kueuepy, teams, tmp_path
         assert ran.code == 1
         assert "contains no object that affects admission" in ran.err
     assert "use --job to test jobs" in ran.err
+
+
+@pytest.mark.parametrize("others", [1, 2])
+def test_workloads_on_a_node_that_fails_are_named(kueuepy, tmp_path, others):
+    """The workload moves if another node is free, and is evicted otherwise, but not before some seconds."""
+    flavor = kq.ResourceFlavor("f", node_labels={"pool": "a"}, topology_name="nodes")
+    topology = kq.objects.Topology("nodes", levels=["kubernetes.io/hostname"])
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": 16}})
+    node = {"labels": {"pool": "a"}, "allocatable": {"cpu": 4, "pods": 10}}
+    names = [f"n{number}" for number in range(others + 1)]
+    nodes = [kq.Node(name, **{**node, "labels": {"pool": "a", "kubernetes.io/hostname": name}}) for name in names]
+    kq.dump(kq.Cluster(topology, flavor, queue, *nodes), tmp_path / "cluster.yaml")
+    (tmp_path / "jobs.csv").write_text("name,queue,cpu\nj0,q,4\nj1,q,4\n")
+    edit = tmp_path / "edit.yaml"
+    edit.write_text(
+        "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {conditions: [{type: Ready, status: 'False'}]}}\n"
+    )
+    arguments = ("whatif", tmp_path / "cluster.yaml", tmp_path / "jobs.csv", "--edit", edit)
+    ran = kueuepy(*arguments)
+    assert "node n1 is removed or not ready, with pods of default/j1: Kueue replaces them" in ran.out
+    assert ("nothing would change" in ran.out) == (others > 1)
+    assert kueuepy(*arguments, "--json").json["remarks"][0].startswith("node n1 is removed")
+    scheduler = kq.Scheduler(kq.Cluster(topology, flavor, queue, *nodes))
+    scheduler.submit({"name": name, "queue": "q", "cpu": 4} for name in ("j0", "j1"))
+    scheduler.settle()
+    found = scheduler.whatif(lambda it: it.remove(nodes[1]))
+    assert "with pods of default/j1" in str(found)
+    assert found.lost == (() if others > 1 else ("default/j1",))

@@ -62,7 +62,8 @@ def whatif(
         leaving = workloads_over_quota(scheduler, *changed)
     unchanged = difference.unchanged()
     if json:
-        print_json({"changes": difference.changes, "unchanged": unchanged, "beyond_quota": leaving})
+        data = {"changes": difference.changes, "unchanged": unchanged, "beyond_quota": leaving}
+        print_json({**data, "remarks": difference.remarks})
     else:
         changes = [
             (change.workload, outcome_text(change.before), outcome_text(change.after)) for change in difference.changes
@@ -75,6 +76,8 @@ def whatif(
             say(f"no workload is pending; {counted(len(scheduler.keys()), 'workload')} considered")
         if (waited := difference.after.now - scheduler.now) > 0:
             say(f"note: decisions {waited:g} s after the change, when Kueue has handled the pods", stderr=True)
+        for text in difference.remarks:
+            say(text)
         if leaving:
             say(f"over quota after the change, but not evicted by Kueue: {', '.join(leaving)}")
     return exit_code and bool(difference.changes)

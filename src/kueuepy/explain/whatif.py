@@ -19,7 +19,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_met
 from kueuepy.errors.kinds import not_copied
 from kueuepy.explain import words
 from kueuepy.look.notebook import Sheet, repr_html
-from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.objects import HOSTNAME_LABEL, Configuration, Object, Workload
 from kueuepy.session.changes import valid_submissions
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import question_of_row
@@ -266,6 +266,7 @@ class Difference(Generic[R]):
         changes: The workloads whose outcomes with and without the edits differ, in the order of submission.
         before: The Scheduler without the edits, after it has settled.
         after: The Scheduler with the edits, after it has settled.
+        remarks: One sentence per node that the edits make unready or remove, with the workloads that had pods on it.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -278,6 +279,7 @@ class Difference(Generic[R]):
     changes: tuple[Change, ...]
     before: R
     after: R
+    remarks: tuple[str, ...] = ()
 
     @property
     def admitted(self) -> tuple[str, ...]:
@@ -306,10 +308,11 @@ class Difference(Generic[R]):
         return len(self.changes)
 
     def __str__(self) -> str:
-        """Return the parts of the input that kueuepy does not model, followed by one line per change."""
+        """Return the parts of the input that kueuepy does not model, followed by the changes and the remarks."""
         said = [f"not modelled: {text}" for text in self.not_modelled]
         lines = [f"{c.workload}: {outcome_text(c.before)} → {outcome_text(c.after)}" for c in self.changes]
-        return "\n".join([*said, *(lines or ["nothing changes", *self.unchanged()[:_MOST_UNCHANGED]])])
+        lines = lines or ["nothing changes", *self.unchanged()[:_MOST_UNCHANGED]]
+        return "\n".join([*said, *lines, *self.remarks])
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table with one row per change."""
@@ -360,21 +363,54 @@ Source: `pkg/controller/tas/pod_usage_controller.go`.
 """
 
 
+_REPLACED_AFTER = 40
+"""Seconds after which Kueue has handled a failed node: after 30 s without readiness, and the retry that follows.
+
+Source: `pkg/controller/tas/node_controller.go`.
+"""
+
+
 def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
-    """Compare the settled states with and without edits; 10 s later if the edits change pods."""
+    """Compare the settled states with and without edits; 10 s later if the edits change pods, 40 s if nodes fail."""
     before, after = scheduler.fork(), scheduler.fork()
     for edit in edits:
         after = edited(after, edit)
     # Without this, changes that the next cycles make anyway would count as effects of the edits.
     before.settle()
     after.settle()
-    if before.cluster.pods != after.cluster.pods:
+    failed = _ready(before) - _ready(after)
+    on_nodes = _on_nodes(before, failed)
+    if on_nodes or before.cluster.pods != after.cluster.pods:
         for side in (before, after):
-            side.advance(_FREED_AFTER)
+            side.advance(_REPLACED_AFTER if on_nodes else _FREED_AFTER)
             side.settle()
     keys = dict.fromkeys((*before.keys(), *after.keys()))
     pairs = [(key, outcome(session_of(before).state, key), outcome(session_of(after).state, key)) for key in keys]
-    return Difference(tuple(Change(*pair) for pair in pairs if _differs(*pair[1:])), before, after)
+    remarks = (
+        f"node {node} is removed or not ready, with pods of {', '.join(names)}: Kueue replaces them on another node or "
+        f"evicts the workload within {_REPLACED_AFTER} s, or later, when they have terminated"
+        for node, names in on_nodes.items()
+    )
+    changes = tuple(Change(*pair) for pair in pairs if _differs(*pair[1:]))
+    return Difference(changes, before, after, tuple(remarks))
+
+
+def _ready(scheduler: Runs) -> frozenset[str]:
+    return frozenset(node.name for node in scheduler.cluster.nodes if node.ready)
+
+
+def _on_nodes(scheduler: Runs, nodes: frozenset[str]) -> dict[str, list[str]]:
+    """Return the admitted workloads with pods on each of the nodes."""
+    found: dict[str, list[str]] = {}
+    for key in scheduler.keys() if nodes else ():
+        status = scheduler.workload(key).status
+        admitted = status.admission.pod_set_assignments if status and status.admission else ()
+        places = (one.topology_assignment for one in admitted if one.topology_assignment)
+        # Kueue handles failures only where a topology ends with nodes.
+        domains = (domain for place in places if place.levels[-1] == HOSTNAME_LABEL for domain in place.domains)
+        for node in sorted({domain.values[-1] for domain in domains} & nodes):
+            found.setdefault(node, []).append(key)
+    return found
 
 
 def _differs(before: Outcome, after: Outcome) -> bool:
