@@ -162,6 +162,14 @@ def test_named_days_differ(week):
     assert len(set(rewards)) == 3
 
 
+def test_a_start_after_the_log_and_an_unknown_option_are_refused(week):
+    env = rl.QuotaEnv(*week, interval="6h", episode="1d")
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"start: '40d' is not within the log, which spans [67]"):
+        rl.play(env, rl.DoNothing(), start="40d")
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"\['begin'\]; allowed are jobs and start"):
+        env.reset(options={"begin": "3d"})
+
+
 def test_an_environment_is_created_without_arguments():
     env = gymnasium.make("kueuepy/Quota-v0")
     assert env.observation_space.contains(env.reset(seed=3)[0])

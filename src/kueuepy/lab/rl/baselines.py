@@ -93,6 +93,9 @@ def play(env: QuotaEnv, agent: Baseline, seed: int = 0, *, start: Any = None) ->
 
     Returns:
         The total reward, the metrics and the final values.
+
+    Raises:
+        InvalidSpecError: `start` is not within the log.
     """
     observation, info = env.reset(seed=seed, options=None if start is None else {"start": start})
     total, reward, over = 0.0, None, False

@@ -217,6 +217,9 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
         Returns:
             The observation, and the info with `values`.
+
+        Raises:
+            InvalidSpecError: An option is unknown, or `start` is after the last submission of the log.
         """
         with self._turn:
             super().reset(seed=seed)

@@ -319,6 +319,8 @@ class Stage:
         """Start an episode; `go` computes its first observation."""
         self._expect_no_function()
         options = options or {}
+        if unknown := options.keys() - {"jobs", "start"}:
+            raise InvalidSpecError(f"reset: options: {sorted(map(str, unknown))}; allowed are jobs and start")
         jobs = options.get("jobs", self._game.jobs)
         number = int(random.integers(2**31)) if seed is None else seed
         if callable(jobs):
@@ -348,6 +350,9 @@ class Stage:
             begin = int(random.integers(days)) * _DAY
         else:
             begin = span("start", start)
+            if not 0 <= begin <= jobs.span * SECOND:
+                whole = f"{jobs.span * SECOND / _DAY:.4g} days"
+                raise InvalidSpecError(f"start: {start!r:.99} is not within the log, which spans {whole}")
         return begin / SECOND, (begin + self._episode) / SECOND
 
     def act(self, seats: Sequence[int], moves: NDArray[np.float64], choices: NDArray[np.int64]) -> None:
