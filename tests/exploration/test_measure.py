@@ -136,3 +136,16 @@ def test_spaces_and_brackets_separate_the_parts_of_a_target():
         ("a", "!=", "b"),
     ]
     assert (one.op, one.value, other.op, other.value) == ("<=", 1800, "==", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("wait_mean <= 110%", "its unit is s"),
+        ("loops == 0%", "loops is no share"),
+        ("utilisation >= 60", "such as 60% or 0.6"),
+    ],
+)
+def test_a_limit_in_a_wrong_unit_is_refused(text, message):
+    with pytest.raises(kq.errors.InvalidSpecError, match=message):
+        promise(text)

@@ -19,7 +19,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_met
 from kueuepy.look.notebook import Sheet
 from kueuepy.manifest import Limits, items, placed
 from kueuepy.objects import SECOND, parse_span
-from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, figure_text, unit_of
+from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, figure_text, unit_of, unit_text
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.grouped import job_figures, percentile
 from kueuepy.simulation.result import Result
@@ -340,7 +340,13 @@ def promise(text: str) -> Promise:
     if comparison is None:
         raise InvalidSpecError(f"{shown(text)}: there is no comparison; it must be such as {found} <= 30m")
     op, value = comparison
-    return Promise(found, op, number(value, shown(text), found.figure), text.strip())
+    limit, is_share = number(value, shown(text), found.figure), unit_of(found.figure) == "part"
+    if value.endswith("%") and not is_share:
+        unit = unit_text(found.figure) or "a plain number"
+        raise InvalidSpecError(f"{shown(text)}: {value}; {found.figure} is no share: its unit is {unit}")
+    if limit > 1 and is_share and not value.endswith("%"):
+        raise InvalidSpecError(f"{shown(text)}: {value}; {found.figure} is a share: it must be such as 60% or 0.6")
+    return Promise(found, op, limit, text.strip())
 
 
 def promises(text: str) -> tuple[Promise, ...]:
