@@ -85,6 +85,8 @@ def test_a_policy_that_is_not_valid_is_a_row_with_its_error(teams):
     assert np.isnan(grid.frame["wait_mean"][1])
     assert "4 of 6 policies are not valid" in grid.warnings[0]
     assert grid.best("wait_mean").policy == 4
+    with pytest.raises(kq.errors.NotFoundError, match="no policy was valid"):
+        kq.sweep(teams, arrivals(0), {NOMINAL: [-1]}).best("wait_mean")
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,8 @@ class Sweep(Framed):
         """
         if figure in self.figures:
             return figure
+        if not self.figures:
+            raise NotFoundError("sweep: no policy was valid, so there are no metrics; see the column error of frame")
         parts = [name for name in self.figures if name.startswith(f"{figure} ")]
         if len(parts) != 1:
             known = parts or self.figures
