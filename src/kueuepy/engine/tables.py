@@ -139,6 +139,8 @@ class Grid(Amounts):
     def amounts(self, fact: str | None = None) -> dict[str, dict[str, int]]:
         """Return the amounts of each ClusterQueue by `flavor/resource`, without amounts of 0.
 
+        The amounts are integers, in millicores for cpu. `value` returns one amount, which can be 0.
+
         Args:
             fact: The name of the quantity, such as `usage`. Default: the first quantity of the table.
         """

@@ -75,7 +75,7 @@ class SchedulerQuestions:
 
     @property
     def now(self) -> float:
-        """The current virtual time, in seconds since the Unix epoch."""
+        """The current virtual time, in seconds since the Unix epoch; with a clock, the time of the last change."""
         return self._engine.now / SECOND
 
     def workload(self, key: str) -> Workload:

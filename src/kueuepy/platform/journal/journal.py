@@ -275,7 +275,8 @@ class Journal:
     def group(self) -> Iterator[None]:
         """Make the calls in a `with` block durable together, with one sync at the end of the block.
 
-        The calls in the block are one transaction: after a crash, the file contains all of these calls or none.
+        The calls in the block are one transaction: after a crash, the file contains all of these calls or none. An
+        exception in the block does not roll back: the calls before it are in effect, and are stored.
 
         Raises:
             StateError: The calls cannot be written.
