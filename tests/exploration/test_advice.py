@@ -211,3 +211,14 @@ def test_a_command_without_times_proposes_no_call_of_python(capsys, tmp_path):
     out = " ".join(capsys.readouterr().out.split())
     assert "Next step: give each job a submission time, which kueuepy plan and kueuepy sweep need." in out
     assert "kueuepy.sweep" not in out
+
+
+def test_jobs_that_their_limit_ends_are_counted_and_give_no_advice_on_preemption():
+    jobs = [{"queue": "a", "submit": i, "runtime": 600 if i < 3 else 60, "cpu": 1, "limit": 100} for i in range(9)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        result = kueuepy.simulate(cluster(queue("a", 4)), jobs)
+    assert any(text.startswith("3 jobs: ended by their limit, the maximum ") for text in result.warnings)
+    found = words.problem(result)
+    assert found.step == "drop the column limit, so that these jobs run to their end."
+    assert not found.command

@@ -162,6 +162,7 @@ def test_a_plan_for_jobs_without_a_quota_names_the_quota():
     found = kq.plan(cluster, rows, "wait_p95 <= 1s", vary=f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", low=4, high=5)
     text = " ".join(str(found).split())
     assert (
-        "5 jobs of default/q request more cpu than the queue can ever get, 0 cores. Next step: read the reasons" in text
+        "5 jobs of default/q request cpu, which the queue does not cover: drop its column, or list it in "
+        "resources.excludeResourcePrefixes of the Configuration. Next step: read the reasons" in text
     )
     assert "limits the jobs" not in text

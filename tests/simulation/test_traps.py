@@ -171,8 +171,12 @@ def test_suggestions_are_similar():
 def test_all_jobs_that_can_never_be_admitted_are_counted(row, what):
     rows = [{"queue": "q", "submit": i, "runtime": 60, **row} for i in range(50)]
     there = cluster(queue("q", 4))
-    most = "4 GPUs" if what == GPU else "0 cores"
-    told = f"50 jobs of default/q request more {what} than the queue can ever get, {most}"
+    told = (
+        f"50 jobs of default/q request more {what} than the queue can ever get, 4 GPUs"
+        if what == GPU
+        else "50 jobs of default/q request cpu, which the queue does not cover: drop its column, or list it in "
+        "resources.excludeResourcePrefixes of the Configuration"
+    )
     with pytest.warns(UserWarning, match=told):
         result = kq.simulate(there, rows)
     assert result.warnings[0] == told == kq.Jobs.of(rows).check(there)[0]

@@ -28,6 +28,8 @@ from kueuepy.tables.kinds import (
     whole,
 )
 
+ENDED_BY_LIMIT = "DeactivatedDueToMaximumExecutionTimeExceeded"
+"""The reason of jobs that ran for longer than their limit."""
 _NAME_LENGTH = 253
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
 _DOTS_IN_NAMES = re.compile(r"-*\.[-.]*")

@@ -10,7 +10,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import first_of
 from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import EPOCHAL, Note, key_of, remark
+from kueuepy.simulation.columns import ENDED_BY_LIMIT, EPOCHAL, Note, key_of, remark
 from kueuepy.simulation.grouped import BOUND, sampled
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
@@ -52,7 +52,7 @@ def facts_of(run: Prepared, jobs: Columns, tried: str = "evictions") -> dict[str
     stats = run.core.stats._asdict()
     del stats["end"]
     return {
-        "notes": (*run.notes, *_hopeless(run, jobs), *endless(run.core.fruitless, jobs, tried)),
+        "notes": (*run.notes, *_hopeless(run, jobs), *_limited(jobs), *endless(run.core.fruitless, jobs, tried)),
         "seconds": span_of(run)[2] / SECOND,
         "warmup": run.options["warmup"] / SECOND,
         "settings": run.settings,
@@ -81,6 +81,13 @@ def _hopeless(run: Prepared, jobs: Columns) -> Iterator[Note]:
             if rows:
                 named = first_of(list(map(run.jobs.name_of, rows)), _NAMED)
                 yield remark("never", f"can never be admitted: {named} ({name})"), len(rows)
+
+
+def _limited(jobs: Columns) -> Iterator[Note]:
+    """Yield a note about the jobs that their limit ended."""
+    if count := int(is_named(jobs["reason"], ENDED_BY_LIMIT).sum()):
+        what = "ended by their limit, the maximum execution time in the column limit (Timelimit of Slurm)"
+        yield remark("warning", what), count
 
 
 def weights_of(cluster: Cluster) -> dict[str, float]:

@@ -127,7 +127,10 @@ def too_large(jobs: JobColumns, scheduler: Scheduler) -> Iterator[tuple[str, int
     }
     for code, name in enumerate(queue.names):
         for resource, counts in large.items() if name in there else ():
-            if count := int(counts[code]):
+            if (count := int(counts[code])) and resource not in most.get(there[name], ()):
+                remedy = "drop its column, or list it in resources.excludeResourcePrefixes of the Configuration"
+                yield name, count, f"{verb(count, 'request')} {resource}, which the queue does not cover: {remedy}"
+            elif count:
                 limit = amount(resource, limits[resource][code] / unit_of(resource))
                 yield name, count, f"{verb(count, 'request')} more {resource} than the queue can ever get, {limit}"
 

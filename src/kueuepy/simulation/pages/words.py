@@ -12,7 +12,7 @@ from kueuepy.errors import InvalidSpecError, KueueError, counted, plural, verb
 from kueuepy.look.numbers import busiest, duration, durations, hours, number, points, share
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
-from kueuepy.simulation.columns import NATIVE, is_about, is_resource
+from kueuepy.simulation.columns import ENDED_BY_LIMIT, NATIVE, is_about, is_resource
 from kueuepy.simulation.confidence import Effect, Effects
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.grouped import sums
@@ -429,6 +429,14 @@ def _problem(result: Recorded) -> Problem:
     if kpis.starved:
         text = f"{kpis.starved:,} {plural(kpis.starved, 'job')} {verb(kpis.starved, 'are')} never admitted, "
         return Problem(f"{text}although much later jobs are.", *report_step(source))
+    lost_by = result.jobs["lost"]
+    if limited := float(lost_by[is_named(result.jobs["reason"], ENDED_BY_LIMIT)].sum()):
+        by_limit = lost * limited / float(lost_by.sum())
+        lost -= by_limit
+        if used and by_limit > max(lost, _MUCH_LOST * used):
+            text = f"Limits of execution times end jobs, which loses {hours(resource, by_limit)}, "
+            text += f"{part_text(by_limit, used)} of all used {hours_word(pair)}."
+            return Problem(text, "drop the column limit, so that these jobs run to their end.", "", "")
     if used and lost > _MUCH_LOST * used:
         text = f"Evictions lose {hours(resource, lost)}, {part_text(lost, used)} of all used {hours_word(pair)}."
         return Problem(text, "compare preemption policies:", reclaim)
