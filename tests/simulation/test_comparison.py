@@ -216,9 +216,13 @@ def test_a_comparison_is_short_for_any_number_of_jobs(fair):
 @pytest.mark.filterwarnings("ignore:.*can never be admitted")
 def test_jobs_of_an_unknown_queue_are_counted_and_reported(fair):
     rows = [{"name": f"j{n}", "queue": "a" if n else "nowhere", "cpu": 1, "submit": n, "duration": 9} for n in range(3)]
-    found = kq.compare(fair, fair, rows)
+    found = kq.compare(fair, fair, rows, missing="wait")
     assert {(figures.jobs, figures.finished) for figures in found.kpis.values()} == {(3, 2)}
     assert "can never be admitted: j0 (Misconfigured)" in str(found)
+    with pytest.raises(kq.errors.NotFoundError, match="default/nowhere"):
+        kq.compare(fair, fair, rows)
+    fewer = fair.without(kq.ClusterQueue("a"))
+    assert [figures.finished for figures in kq.compare(fair, fewer, rows[1:]).kpis.values()] == [2, 0]
 
 
 def test_a_job_beyond_the_largest_time_is_rejected(fair):

@@ -22,6 +22,7 @@ from kueuepy.profiles import DEFAULTS, release_of
 from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies
+from kueuepy.simulation.model import Missing, SimulateSettings
 
 
 def compare(
@@ -33,6 +34,7 @@ def compare(
     decisions: bool = False,
     picture: str | None = None,
     log: Log,
+    missing: Missing | None = None,
     threads: Positive | None = None,
     exit_code: bool = False,
     reading: Reading,
@@ -50,6 +52,8 @@ def compare(
         with_ (FILE): File with objects to add to both policies; repeatable.
         decisions: Also list each decision that differs between the policies.
         picture (FILE): Write a chart of the weighted share of each ClusterQueue over time to this SVG file.
+        missing (HOW): Jobs whose LocalQueue does not exist: error, skip, or wait. By default, error under BEFORE, and
+            wait under AFTER, which may delete a queue.
 
     Examples:
         kueuepy compare examples/seeds/002/two-teams.yaml examples/seeds/002/two-teams-reclaim.yaml
@@ -63,7 +67,8 @@ def compare(
     clusters = [reading.cluster([name, *with_]) for name in (before, after)]
     names = (Path(before).stem, Path(after).stem)
     with jobs_of(jobs, log=log) as items, counting("jobs done") as show:
-        found = compare_policies(clusters[0], clusters[1], items, names=names, threads=threads, progress=show)
+        how: SimulateSettings = {} if missing is None else {"missing": missing}
+        found = compare_policies(clusters[0], clusters[1], items, names=names, threads=threads, progress=show, **how)
     has_times = bool(found.before.kpis.finished and found.before.jobs["submit"].any())
     # Other commands read several files of jobs as FILE arguments.
     more, log_file = ([], jobs[0]) if len(jobs) == 1 else (jobs, None)

@@ -328,13 +328,15 @@ def compare(
         progress: A function that receives a `Progress` at most ten times a second; its `done` and `total` count the
             jobs of all simulations.
         options: Keyword arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `seed`,
-            `record`, `on_loop`, and `missing`, which is `wait` by default.
+            `record`, `on_loop`, and `missing`, which is `error` for the first cluster and `wait` for the others by
+            default.
 
     Returns:
         The results, and comparisons between them.
 
     Raises:
         InvalidSpecError: There is no cluster, or a job is invalid.
+        NotFoundError: Jobs name LocalQueues that do not exist, and `missing` is `error`.
     """
     given: Any
     if isinstance(before, Mapping):
@@ -350,10 +352,10 @@ def compare(
         raise InvalidSpecError("compare: no cluster; give one at least")
     # An iterator would be empty for the second cluster.
     table = list(given) if isinstance(given, Iterator) else given  # read once for each cluster
-    # A policy may delete a queue; its jobs then wait, instead of ending the comparison.
-    settings: SimulateSettings = {"missing": "wait", **options}
     results = {}
     for index, (name, cluster) in enumerate(clusters.items()):
+        # A policy may delete a queue; its jobs then wait, instead of ending the comparison.
+        settings: SimulateSettings = {"missing": "wait" if index else "error", **options}
         run = Simulation(cluster, table, threads=threads, **settings)
         tell = None if progress is None else partial(_tell, progress, index, len(clusters))
         run.run(progress=tell or False)
