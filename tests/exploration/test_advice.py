@@ -66,21 +66,37 @@ BORROWING = kueuepy.Preemption(
 )
 
 
+WITHIN = kueuepy.Preemption(within_cluster_queue="LowerPriority")
+RISING = kueuepy.Jobs.of(
+    {"queue": "a", "submit": 60 * n, "runtime": 100, "cpu": 1, "priority": n % 2} for n in range(6)
+)
+
+
 @pytest.mark.parametrize(
-    ("cluster", "policies"),
+    ("cluster", "jobs", "field", "policies"),
     [
-        (cluster(*LOSING), ["Never", "LowerPriority", "Any"]),
-        (cluster(LOSING[0], queue("b", cohort_name="c", preemption=BORROWING)), ["LowerPriority", "Any"]),
+        (cluster(*LOSING), rows("ababab", 60), "reclaimWithinCohort", ["Never", "LowerPriority", "Any"]),
+        (
+            cluster(LOSING[0], queue("b", cohort_name="c", preemption=BORROWING)),
+            rows("ababab", 60),
+            "reclaimWithinCohort",
+            ["LowerPriority", "Any"],
+        ),
+        (
+            cluster(queue("a", preemption=WITHIN)),
+            RISING,
+            "withinClusterQueue",
+            ["Never", "LowerPriority", "LowerOrNewerEqualPriority"],
+        ),
     ],
 )
-def test_the_next_step_names_only_changes_that_are_valid(cluster, policies):
-    jobs = rows("ababab", 60)
+def test_the_next_step_varies_the_rule_that_evicts_by_valid_changes(cluster, jobs, field, policies):
     found = words.problem(kueuepy.simulate(cluster, jobs))
 
     assert found.step == "compare preemption policies:"
     answer = eval(found.command, {"kueuepy": kueuepy, "cluster": cluster, "jobs": jobs})  # noqa: S307 - what it says
     assert not answer.errors
-    assert [row["ClusterQueue/*:preemption.reclaimWithinCohort"] for row in answer.to_table().rows()] == policies
+    assert [row[f"ClusterQueue/*:preemption.{field}"] for row in answer.to_table().rows()] == policies
 
 
 def test_the_next_step_for_jobs_that_never_fit_writes_a_report(tmp_path, monkeypatch, capsys):

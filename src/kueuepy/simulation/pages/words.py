@@ -416,12 +416,15 @@ def _problem(result: Recorded) -> Problem:
     # Never is not valid for a queue with borrowWithinCohort; a saved result does not tell its queues.
     bases = result._run.bases if result._run else ()  # noqa: SLF001 - of this room
     borrowing = {q.preemption.borrow_within_cohort.policy for base in bases for q in base.cluster.cluster_queues}
-    policies = [*(["Never"] if borrowing == {"Never"} else []), "LowerPriority", "Any"]
-    reclaim = _sweep_call(source, {f"{every}:preemption.reclaimWithinCohort": policies})
+    field, policies = "reclaimWithinCohort", [*(["Never"] if borrowing == {"Never"} else []), "LowerPriority", "Any"]
+    rules = kpis.preemptions
+    if rules and max(rules, key=rules.__getitem__) == "InClusterQueue":  # The rule of most preemptions.
+        field, policies = "withinClusterQueue", ["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
+    preemption = _sweep_call(source, {f"{every}:preemption.{field}": policies})
     # From the worst problem to the mildest: a loop makes all other numbers doubtful.
     if kpis.loops:
         text = f"Jobs evict each other again and again: {kpis.loops} preemption {plural(kpis.loops, 'loop')}."
-        return Problem(text, "compare preemption policies:", reclaim)
+        return Problem(text, "compare preemption policies:", preemption)
     never = [note for note in result.notes if is_about(note, "never")]
     if sum(rows for _, rows in never) > _MUCH_NEVER * kpis.jobs:
         what, rows = max(never, key=lambda note: note[1])
@@ -439,7 +442,7 @@ def _problem(result: Recorded) -> Problem:
             return Problem(text, "drop the column limit, so that these jobs run to their end.", "", "")
     if used and lost > _MUCH_LOST * used:
         text = f"Evictions lose {hours(resource, lost)}, {part_text(lost, used)} of all used {hours_word(pair)}."
-        return Problem(text, "compare preemption policies:", reclaim)
+        return Problem(text, "compare preemption policies:", preemption)
     if used and idle > _MUCH_IDLE * used:
         text = f"{hours(resource, idle)} of {pair} were free although jobs waited for them, {part_text(idle, used)} "
         text += f"of the used {hours_word(pair)}."
