@@ -37,6 +37,23 @@ def test_it_prints_json(kueuepy, arguments):
     assert {"workload", "classical", "fair-sharing"} == set(found["changes"][0])
 
 
+def test_json_has_the_warnings_and_the_differences_with_their_intervals(kueuepy, seeds, tmp_path):
+    log = tmp_path / "jobs.csv"
+    log.write_text("queue,submit,runtime,cpu\n" + "".join(f"team-a-queue,{9 * n},90,8\n" for n in range(700)))
+    given = [seeds / "003" / name for name in ("classical.yaml", "fair-sharing.yaml")]
+    given = ("compare", *given, "--with", seeds / "003" / "two-queues.yaml", "--jobs", log)
+    found = kueuepy(*given, "--json").json
+
+    wait = next(row for row in found["differences"] if row["metric"] == "wait_mean")
+    assert (wait["policy"], wait["jobs"], wait["first"]) == ("fair-sharing", 700, wait["second"])
+    assert wait["low"] <= wait["difference"] <= wait["high"]
+    # The numbers of a doubt are those of the first policy, and it is told once.
+    (doubt,) = found["warnings"]
+    assert doubt.startswith("classical (and 1 other policy): the mean wait, ")
+    assert "; from 5% on, it may depend more on" in doubt
+    assert " ".join(kueuepy(*given).out.split()).count(doubt) == 1
+
+
 def test_a_log_of_another_form_is_read_as_by_the_other_commands(kueuepy, seeds, tmp_path):
     log = tmp_path / "log.data"
     log.write_text("team,submit,runtime,cpu\n" + "".join(f"team-a-queue,{n},60,1\n" for n in range(9)))

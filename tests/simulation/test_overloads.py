@@ -16,4 +16,6 @@ def test_all_overloaded_cohorts_are_one_warning_in_the_line_of_the_caller():
 
     (text,) = [one for one in found if "nominal quota" in str(one.message)]
     assert str(text.message).startswith("c9: jobs request 3.97 times its nominal quota of cpu (and 9 other overloads)")
+    assert "; above 1.00, waiting times grow" in str(text.message)
+    assert "may depend more on" in str(text.message)
     assert text.filename == __file__

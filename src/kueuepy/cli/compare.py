@@ -1,6 +1,7 @@
 """`kueuepy compare`: compare two policies for the same jobs; `kueuepy upgrade`: compare two releases of Kueue."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from kueuepy.cli.options import Positive, Reading, paths, tables_in
 from kueuepy.cli.output import announce, as_data, counting, print_answer, print_json, say
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import OLDEST, is_early
-from kueuepy.errors import ManifestError, counted, verb
+from kueuepy.errors import InvalidSpecError, ManifestError, counted, verb
 from kueuepy.lab.upgrade import Upgrade, compare_versions
 from kueuepy.look.svg import expect_svg
 from kueuepy.manifest import Manifest, is_live, load, opened
@@ -23,6 +24,7 @@ from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies
 from kueuepy.simulation.model import Missing, SimulateSettings
+from kueuepy.simulation.pages import words
 
 
 def compare(
@@ -100,8 +102,11 @@ def _comparison_data(found: Comparison) -> dict[str, Any]:
         name: [{"period": loop.period, "workloads": loop.workloads} for loop in run.loops]
         for name, run in zip(found.names, (found.before, found.after), strict=True)
     }
-    about = {"jobs": len(found.before.jobs), "changes": changes, "decisions": decisions}
-    return {**about, "queues": queues, "loops": loops}
+    about: dict[str, Any] = {"jobs": len(found.before.jobs), "warnings": words.warnings_of_all(found.results)}
+    # With --missing skip, a policy without a queue has fewer jobs, which have no pairs.
+    with suppress(InvalidSpecError):
+        about["differences"] = found.differences().rows()
+    return {**about, "changes": changes, "decisions": decisions, "queues": queues, "loops": loops}
 
 
 def _outcome(found: QueueOutcome | None) -> dict[str, Any] | None:

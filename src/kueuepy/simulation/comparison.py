@@ -21,7 +21,6 @@ from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, 
 from kueuepy.simulation.confidence import differences
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pages.words import AFTER_LAST
 from kueuepy.simulation.pictures.catalogue import data_alike, drawn_beside, in_order
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.simulate import Simulation
@@ -247,10 +246,6 @@ class Comparison(Framed):
             draw(msgspec.structs.replace(chart, policy=policy), ax)
         return axes
 
-    def _warnings(self) -> list[str]:
-        every = [(name, text) for name, result in self.results.items() for text in result.warnings]
-        return [f"{name}: {text}" for name, text in every if AFTER_LAST not in text]
-
     __repr__ = Framed.__str__
 
     def sheets(self) -> tuple[Sheet, ...]:
@@ -265,7 +260,7 @@ class Comparison(Framed):
         metrics = [(titled(name), *values) for name, *values in self.figures()]
         queues = [tuple(row[at] for at in _IN_HEADER) for row in self.rows()]
         return (
-            *listed("Warning", self._warnings()),
+            *listed("Warning", words.warnings_of_all(self.results)),
             *self._in_words(),
             Sheet(("Metric", *self.names), metrics, source=".figures()"),
             Sheet(_HEADER, queues, "ClusterQueues", source=".rows()"),

@@ -104,7 +104,7 @@ def _of_policies(found: Comparison, command: str) -> str:
     return "".join(
         [
             *_head(found),
-            parts.warnings(f"{name}: {text}" for name, result in results.items() for text in result.warnings),
+            parts.warnings(words.warnings_of_all(results, tail=True)),
             parts.section("Policies side by side", _side_by_side(found), long=True),
             *_gains(found),
             parts.section("Usage and waiting", drawn, long=True) if drawn else "",

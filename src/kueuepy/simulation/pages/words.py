@@ -25,11 +25,13 @@ _ENOUGH, _LONG = 100, 5
 # Thresholds of the warning about the time after the last submission: its fraction of the run, and the difference of the
 # two metrics of utilisation.
 _TAIL, _APART = 0.1, 0.02
-AFTER_LAST = "after the last submission"
-"""Text that identifies the warning about the time after the last submission. A comparison omits this warning, because
-it does not show the utilisation of the whole run."""
+# Text that identifies the warning about the time after the last submission. A comparison omits this warning, because
+# it does not show the utilisation of the whole run.
+_AFTER_LAST = "after the last submission"
 # Threshold of the warning about a long mean wait, as a fraction of the time in which jobs arrive.
 _WAIT = 0.05
+# A warning with these words ends alike under all policies of a comparison, after numbers that differ.
+_DOUBT = "may depend more on"
 
 
 def warnings_of(result: Recorded, *, figures: bool = True) -> tuple[str, ...]:
@@ -54,6 +56,24 @@ def warnings_of(result: Recorded, *, figures: bool = True) -> tuple[str, ...]:
         *((*_tail(result), *_unsettled(result)) if figures else ()),
         *_noted(result, "warning", mark=":"),
     )
+
+
+def warnings_of_all(results: Mapping[str, Recorded], *, tail: bool = False) -> list[str]:
+    """Return the warnings about policies, each once: with the first policy that has it, and the number of others.
+
+    Args:
+        results: The results by name of the policy.
+        tail: Whether to include the warning about the time after the last submission, for metrics of the whole run.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, result in results.items():
+        for text in (text for text in warnings_of(result) if tail or _AFTER_LAST not in text):
+            found.setdefault(text.rpartition("; ")[2] if _DOUBT in text else text, []).append((name, text))
+    lines = []
+    for (name, text), *others in found.values():
+        also = f" (and {counted(len(others), 'other policy')})" if others else ""
+        lines.append(f"{name}{also}: {text}")
+    return lines
 
 
 def _noted(result: Recorded, kind: str, mark: str = "") -> list[str]:
@@ -102,7 +122,7 @@ def _loads(result: Recorded) -> list[str]:
     load, tree, resource = max(found)
     others = f" (and {counted(len(found) - 1, 'other overload')})" if len(found) > 1 else ""
     what = f"{tree}: jobs request {load:.2f} times its nominal quota of {resource}{others}"
-    return [f"{what}: waiting times grow with the length of the run and depend more on it than on the policy"]
+    return [f"{what}; above 1.00, waiting times grow with the length of the run and {_DOUBT} it than on the policy"]
 
 
 def _unfinished(result: Recorded) -> list[str]:
@@ -143,7 +163,7 @@ def _tail(result: Recorded) -> list[str]:
     pair, (while_, whole) = max(apart.items(), key=lambda item: item[1][0] - item[1][1], default=("", (0.0, 0.0)))
     if while_ - whole < _APART:
         return []
-    text = f"the run ends {duration(tail)} {AFTER_LAST}: utilisation {pair} includes that time and is"
+    text = f"the run ends {duration(tail)} {_AFTER_LAST}: utilisation {pair} includes that time and is"
     return [f"{text} {whole:.1%}; submission_utilisation, which ends at the last submission, is {while_:.1%}"]
 
 
@@ -155,8 +175,8 @@ def _unsettled(result: Recorded) -> list[str]:
     wait = result.kpis.wait_mean
     if wait < max(_WAIT * span, float(np.nan_to_num(result.jobs["runtime"]).mean())):
         return []
-    text = f"the mean wait, {duration(wait)}, is {wait / span:.0%} of the time in which jobs arrive"
-    return [f"{text}, {duration(span)}: it depends more on the length of the log and on the quotas than on the policy"]
+    text = f"the mean wait, {duration(wait)}, is {wait / span:.0%} of the time in which jobs arrive, {duration(span)}; "
+    return [f"{text}from {_WAIT:.0%} on, it {_DOUBT} the length of the log and on the quotas than on the policy"]
 
 
 QUOTA = re.compile(r":quota\[([^\]]*)\]")
