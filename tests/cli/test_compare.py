@@ -47,7 +47,7 @@ def test_json_has_the_warnings_and_the_differences_with_their_intervals(kueuepy,
     wait = next(row for row in found["differences"] if row["metric"] == "wait_mean")
     assert (wait["policy"], wait["jobs"], wait["first"]) == ("fair-sharing", 700, wait["second"])
     assert wait["low"] <= wait["difference"] <= wait["high"]
-    # The numbers of a doubt are those of the first policy, and it is told once.
+    # The warning appears once, with the numbers of the first policy.
     (doubt,) = found["warnings"]
     assert doubt.startswith("classical (and 1 other policy): the mean wait, ")
     assert "; from 5% on, it may depend more on" in doubt
