@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from kueuepy import _core
-from kueuepy.cli import COMMANDS
+from kueuepy.cli import COMMANDS, _selected
 from kueuepy.cli.output import counting
+from kueuepy.cli.signature import options_of
 from kueuepy.errors.former import FORMER
 from kueuepy.profiles.version import COMMIT, VERSION, installed
 
@@ -144,6 +145,54 @@ def test_errors_of_the_library_name_options(kueuepy, options, message):
     ran = kueuepy("simulate", week / "teams.yaml", "--jobs", week / "jobs.csv", *options.split())
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith(f"error: {message}")
+
+
+FAULTS = {
+    "lost.csv": "name,queue,submit,runtime,cpu\nx,nowhere,0,60,1\n",
+    "columns.csv": "name,team,submit,runtime,cpu\nx,nowhere,0,60,1\n",
+    "running.csv": "name,queue,submit,runtime,cpu,censored\nx,team-a,0,60,1,1\ny,team-a,5,60,1,0\n",
+    "printed.txt": "NAME   READY\nx  1\n",
+}
+_CPU = "ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota"
+WITH_FAULTS = f"""
+    upgrade TEAMS --jobs FILE --from v0.17 --to v0.19
+    guarantee delays TEAMS --jobs FILE
+    guarantee starvation TEAMS --jobs FILE --once FILE --period 1h
+    guarantee shrink TEAMS JOBS --runtimes FILE --set {_CPU}=2
+    eta a-4 TEAMS JOBS --runtimes 1h --future FILE --futures 2
+    eta a-4 TEAMS JOBS --runtimes FILE --futures 2
+    eta a-4 TEAMS JOBS --history FILE
+    eta --risk a-4 TEAMS JOBS --future FILE --futures 2
+    check FILE
+    convert FILE
+    run TEAMS FILE
+    explain a-4 TEAMS JOBS FILE
+    whatif TEAMS --job FILE
+    whatif TEAMS --edit FILE
+    import FILE
+    import --jobs FILE
+    jobs describe FILE --on TEAMS
+    page FILE --output /dev/null
+    report FILE --output /dev/null
+    verify FILE
+    compare TEAMS TEAMS --jobs FILE
+    simulate TEAMS --jobs FILE
+    sweep TEAMS --jobs FILE --over {_CPU}=2
+    plan TEAMS --jobs FILE --target wait_mean<=1h --vary {_CPU} --from 2 --to 2
+"""
+
+
+@pytest.mark.parametrize("line", WITH_FAULTS.strip().splitlines())
+def test_errors_name_only_options_that_the_command_has(kueuepy, tmp_path, line):
+    command, *words = line.split()
+    _, function, _ = _selected(COMMANDS[command], words)
+    known = {flag for option in options_of(function) for flag in option.flags}
+    seeds = {"TEAMS": EXAMPLES / "seeds/002/two-teams.yaml", "JOBS": EXAMPLES / "seeds/002/jobs.csv"}
+    for name, text in FAULTS.items():
+        (tmp_path / name).write_text(text)
+        ran = kueuepy(command, *(tmp_path / name if word == "FILE" else seeds.get(word, word) for word in words))
+        told = re.sub(r"`.*?`|kueuepy \w+ .*", "", ran.err)  # other commands
+        assert {*re.findall(r"(?<![\w-])--[a-z][a-z-]*", told)} <= known, told
 
 
 def test_a_long_argument_is_not_quoted_in_full(kueuepy):

@@ -24,6 +24,12 @@ def test_run_prints_decisions_pending_workloads_and_usage(kueuepy, seeds):
     assert lines[-1].endswith("6 admissions, 0 preemptions, 2 workloads waiting")
 
 
+def test_run_counts_workloads_of_unknown_queues_apart(kueuepy, seeds, tmp_path):
+    (tmp_path / "jobs.csv").write_text("name,queue,cpu\na,team-a,1\nb,team-a,99\nc,nowhere,1\n")
+    ran = kueuepy("run", seeds / "002" / "two-teams.yaml", tmp_path / "jobs.csv")
+    assert ran.out.endswith("0 preemptions, 1 workload waiting, 1 workload whose queue does not exist\n")
+
+
 def test_run_prints_preemptions(kueuepy, seeds):
     ran = kueuepy("run", *_two_teams(seeds, "two-teams-reclaim"))
 

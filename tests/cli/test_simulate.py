@@ -177,7 +177,7 @@ def test_a_report_of_what_is_no_result_says_what_it_reads(kueuepy, tmp_path, sou
     (tmp_path / "file.yaml").write_text("")
     ran = kueuepy("report", tmp_path / source, "-o", tmp_path / "x.html")
     assert ran.code == 1
-    assert "has no result.json; it must be a directory of Result.save or simulate --out" in ran.err
+    assert "has no result.json; it must be a directory of Result.save or kueuepy simulate --out" in ran.err
 
 
 def test_the_output_begins_with_the_result_in_words_and_lists_queues_like_charts(kueuepy):

@@ -78,7 +78,7 @@ def test_a_smaller_quota_lists_workloads_to_preempt(kueuepy, teams, rows, tmp_pa
 
     assert ran.code == 0
     assert "nothing would change" in ran.out
-    assert "over quota after the change, but not evicted by Kueue: default/a-1\n" in ran.out
+    assert "to end that, remove at least: default/a-1\n" in ran.out
 
 
 def test_jobs_may_be_rows(kueuepy, teams, rows):

@@ -148,3 +148,26 @@ def test_a_first_evaluation_is_no_change():
     assert dict(zip(scheduler.workloads["key"], scheduler.workloads["reason"], strict=True))["default/w2"] == ""
     difference = scheduler.whatif({"ClusterQueue/q:quota[f/cpu].nominalQuota": 4})
     assert [change.workload for change in difference.changes] == ["default/w1"]
+
+
+def test_a_workload_that_moves_to_another_node_is_listed():
+    host = kq.objects.HOSTNAME_LABEL
+
+    def job(name, cpu, priority=0):
+        pod_set = kq.PodSet.of(count=1, requests={"cpu": cpu}, topology_request=kq.objects.required(host))
+        return kq.Workload(name, queue_name="a", priority=priority, pod_sets=(pod_set,))
+
+    flavor = kq.ResourceFlavor("default", node_labels={"x": "y"}, topology_name="hosts")
+    nodes = (
+        kq.Node(name, labels={host: name, "x": "y"}, allocatable={"cpu": cpu, "pods": 9})
+        for name, cpu in (("n1", 2), ("n2", 4))
+    )
+    scheduler = kq.Scheduler(kq.Cluster(kq.Topology("hosts", levels=[host]), flavor, nodes, queue("a", 6)))
+    for name in ("first", "low"):  # on n1 and on n2
+        scheduler.submit(job(name, 2))
+        scheduler.settle()
+    scheduler.finish("first")
+    scheduler.submit(job("high", 4, 1))
+    policy = kq.Preemption(within_cluster_queue="LowerPriority")
+    text = str(scheduler.whatif(queue("a", 6, preemption=policy)))
+    assert "default/low: Admitted (default) → Admitted (default; preempted and admitted again)" in text

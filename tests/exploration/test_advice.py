@@ -83,6 +83,12 @@ RISING = kueuepy.Jobs.of(
             ["LowerPriority", "Any"],
         ),
         (
+            cluster(LOSING[0], queue("b", 0, cohort_name="c", preemption=BORROWING), queue("lender", cohort_name="c")),
+            kueuepy.Jobs.of([{**row, "queue": "ab"[row["priority"]]} for row in RISING.rows()]),
+            "borrowWithinCohort.policy",
+            ["LowerPriority", "Never"],
+        ),
+        (
             cluster(queue("a", preemption=WITHIN)),
             RISING,
             "withinClusterQueue",
@@ -96,7 +102,9 @@ def test_the_next_step_varies_the_rule_that_evicts_by_valid_changes(cluster, job
     assert found.step == "compare preemption policies:"
     answer = eval(found.command, {"kueuepy": kueuepy, "cluster": cluster, "jobs": jobs})  # noqa: S307 - what it says
     assert not answer.errors
-    assert [row[f"ClusterQueue/*:preemption.{field}"] for row in answer.to_table().rows()] == policies
+    assert [
+        row[f"ClusterQueue/{'b' if '.' in field else '*'}:preemption.{field}"] for row in answer.to_table().rows()
+    ] == policies
 
 
 def test_the_next_step_for_jobs_that_never_fit_writes_a_report(tmp_path, monkeypatch, capsys):
@@ -135,6 +143,26 @@ def test_several_files_of_jobs_are_all_in_the_next_step(capsys, tmp_path, monkey
     (step,) = re.findall(r"^kueuepy (.*)$", capsys.readouterr().out, re.MULTILINE)
     assert step.startswith("plan a.yaml 1.csv 2.csv --target")
     assert main(shlex.split(step)) == 0
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+def test_the_next_step_repeats_how_missing_queues_are_treated(command, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kueuepy.dump(cluster(queue("a")), "a.yaml")
+    Path("jobs.csv").write_text("queue,submit,runtime,cpu\nlost,0,60,1\n" + "".join(f"a,{n},60,1\n" for n in range(5)))
+    files = ["a.yaml"] * (2 if command == "compare" else 1)
+    assert main([command, *files, "--jobs", "jobs.csv", "--missing", "skip"]) == 0
+    (step,) = re.findall(r"^kueuepy (.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert main(shlex.split(step)) == 0
+    assert "--missing skip --target" in capsys.readouterr().out
+
+
+def test_an_option_that_the_next_step_cannot_have_is_noted(capsys):
+    given = ["simulate", str(WEEK / "teams.yaml"), "--jobs", str(WEEK / "jobs.csv")]
+    assert main([*given, "--load", "2"]) == 0
+    assert "note: the next step is without --load" in capsys.readouterr().err
+    assert main(given) == 0
+    assert "the next step is without" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["simulate", "compare"])

@@ -32,12 +32,12 @@ def test_objects_that_no_api_server_would_store_are_rejected():
 
 
 def test_a_job_is_submitted_unless_it_has_a_workload():
-    def job(name, **status):
+    def job(name, *, suspend=True, **status):
         labels = {"kueue.x-k8s.io/queue-name": "lq"}
         metadata = {"name": name, "namespace": "team", "uid": f"uid-{name}", "labels": labels}
         containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]
         template = {"spec": {"restartPolicy": "Never", "containers": containers}}
-        spec = {"suspend": True, "template": template}
+        spec = {"suspend": suspend, "template": template}
         return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec, "status": status}
 
     over = job("over", conditions=[{"type": "Complete", "status": "True"}])
@@ -48,6 +48,9 @@ def test_a_job_is_submitted_unless_it_has_a_workload():
     assert rows["Job", "over"] == ("finished", "it finished")
     assert rows["Job", "new"][0] == "pending"
     assert len(found.scheduler.keys()) == 2
+    assert not found.notes
+    lost = import_cluster(dump(job("new"), job("lost", suspend=False, active=1)))
+    assert "Job team/lost: runs, but has no Workload, and counts as pending; dump workloads as well" in lost.notes
     again = import_cluster(dump(job("new")))
     name = again.scheduler.keys()[0].partition("/")[2]
     assert outcomes(import_cluster(dump(job("new"), workload(name))))["Job", "new"] == ("skipped", "it has a Workload")

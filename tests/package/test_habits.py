@@ -34,6 +34,7 @@ def test_the_picture_of_every_answer_is_plot(result):
     assert result.plot().get_title("left") == "Usage of f/cpu"
     assert result.plot("waits").get_title("left") == result.plot.waits().get_title("left")
     assert [ax.get_title("left").split("\n")[-1] for ax in compared.plot("usage")] == ["Policy: one", "Policy: two"]
+    assert [ax.get_ylabel() for ax in compared.plot.usage(ax=compared.plot.queue())] == ["Usage (cores)"] * 2
     for count, title in ((1, "Mean wait by the value"), (2, "Mean wait by the values"), (3, "One line per policy")):
         assert kq.sweep(CLUSTER, JOBS, dict(list(quotas.items())[:count])).plot().get_title("left").startswith(title)
     assert planned.plot().get_title("left").startswith("Values of a field")

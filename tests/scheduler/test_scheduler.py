@@ -84,6 +84,11 @@ def test_an_unknown_key_is_reported(team):
     for call in (scheduler.finish, scheduler.delete, scheduler.explain, scheduler.workload, scheduler.try_admit):
         with pytest.raises(kq.errors.NotFoundError, match='Workload "nobody"'):
             call("nobody")
+    scheduler.apply(kq.LocalQueue("train", namespace="prod", cluster_queue="team-a"))
+    (key,) = scheduler.submit({"name": "train-0", "queue": "prod/train", "cpu": 1})
+    for call in (scheduler.finish, scheduler.delete, scheduler.explain, scheduler.pods_ready, scheduler.job_stopped):
+        with pytest.raises(kq.errors.NotFoundError, match=f"did you mean {key}"):
+            call("train-0")
 
 
 def test_apply_and_remove_change_only_the_cluster_of_the_scheduler(team):

@@ -55,7 +55,7 @@ def test_usage_is_the_mean_over_the_run():
 def test_equal_policies_change_nothing(fair):
     comparison = kq.compare(fair, fair, _jobs())
     assert comparison.changes == ()
-    assert "0 of 12 jobs have a different outcome" in str(comparison)
+    assert str(comparison).endswith("\nJobs\n0 of 12 jobs have a different outcome")
 
 
 def test_a_comparison_converts_to_a_frame(fair):

@@ -168,6 +168,20 @@ def test_jobs_are_checked_in_cores():
     assert jobs.head(1).check(cluster) == ()
 
 
+def test_resources_that_kueue_does_not_count_are_no_problem():
+    jobs = kq.Jobs({"queue": ["a"], "submit": [0], "runtime": [1], "memory": ["1Gi"]})
+    replaced = kq.objects.ResourceTransformation("memory", "Replace", outputs={"cpu": "1"})
+    for rules, problems in (
+        ({}, 1),
+        ({"exclude_resource_prefixes": ["mem"]}, 0),
+        ({"quota_check_strategy": "IgnoreUndeclared"}, 0),
+        ({"transformations": [replaced]}, 0),
+    ):
+        configuration = kq.Configuration(resources=kq.objects.Resources(**rules))
+        queue = kq.ClusterQueue.of("a", {"f": {"cpu": 1}})
+        assert len(jobs.check(kq.Cluster(kq.ResourceFlavor("f"), queue, configuration=configuration))) == problems
+
+
 def test_generators_are_reproducible_by_seed():
     first = kq.Jobs.poisson("q", "60/h", kq.sim.Exponential("10m"), {"gpu": 1}, n=8, seed=5)
     gaps = -np.log1p(-draws(5, "gap q", 8)) * 60

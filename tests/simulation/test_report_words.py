@@ -9,7 +9,7 @@ import kueuepy as kq
 from kueuepy.look.colours import DARK, LIGHT, class_of
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.catalogue import GROUPS, grouped
-from kueuepy.simulation.confidence import Effects, different_decisions
+from kueuepy.simulation.confidence import Effect, Effects, different_decisions
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import colours
 from kueuepy.simulation.report import _change
@@ -160,6 +160,17 @@ _LOOP = (("a", 6), ("b", 13), ("a", 8))
 def test_differences_without_a_direction_are_certain_or_unclear():
     cells = [_change("goodput", 0.5, 0.75, between) for between in ((0.05, 0.45), (-0.05, 0.55))]
     assert [(cell.text, cell.certain) for cell in cells] == [("+25.0 points", True), ("+25.0 points (unclear)", False)]
+
+
+def test_a_difference_that_rounds_to_0_has_the_verdict_of_its_interval():
+    values = [(0.5, 0.5), (0.5, 0.50001), (0.5, 0.5), (0.5, 0.50001)]
+    limits = [None, None, (-0.1, 0.1), (-0.1, 0.1)]
+    cells = [_change("goodput", *pair, between).text for pair, between in zip(values, limits, strict=True)]
+    assert cells == ["no change", "about 0", "no change (unclear)", "about 0 (unclear)"]
+    effect = Effect("", 900, 60.0, 60.0, -5.0, 5.0, (0, 0))
+    results = (kq.simulate(cluster(queue("q0", 1)), [{"queue": "q0", "runtime": 1, "gpu": 1}]),) * 2
+    assert "do not differ clearly" in words.of_pair(("a", "b"), results, (), effect)
+    assert "does not change" in words.of_pair(("a", "b"), results, (), effect._replace(low=0.0, high=0.0))
 
 
 def test_decisions_that_differ_are_counted(found):

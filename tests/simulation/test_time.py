@@ -1,5 +1,7 @@
 """Time in simulations: run models, changes, cycle durations, delays and failures."""
 
+from datetime import datetime, timezone
+
 import numpy as np
 import pytest
 
@@ -371,3 +373,11 @@ def test_a_window_that_ends_before_it_starts_is_an_error(one, start, end):
     for ask in (result.figures, lambda *window: result.by("queue", *window)):
         with pytest.raises(kq.errors.InvalidSpecError, match=r"end: is .*; it must be later than start"):
             ask(start, end)
+
+
+def test_a_date_is_refused_as_a_time_of_an_event_with_the_reason(one):
+    for when in ("2026-01-02T00:00:00Z", datetime(2026, 1, 2, tzinfo=timezone.utc)):
+        with pytest.raises(kq.errors.InvalidSpecError, match="not a date: times count from the first submission"):
+            kq.simulate(
+                one, [{"queue": "q", "runtime": 1, "gpu": 1}], events=[kq.sim.Event(when, kq.sim.Evict("j0000000"))]
+            )

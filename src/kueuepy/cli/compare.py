@@ -75,7 +75,7 @@ def compare(
     # Other commands read several files of jobs as FILE arguments.
     more, log_file = ([], jobs[0]) if len(jobs) == 1 else (jobs, None)
     for name, run in zip((before, after), found.results.values(), strict=True):
-        run.source, run.has_times = log.source([name, *with_, *more], log_file, reading), has_times
+        run.source, run.has_times = log.source([name, *with_, *more], log_file, reading, missing), has_times
     if picture is not None:
         found.picture("shares").save(picture)
     code = print_answer(found, _comparison_data(found), json=json, is_negative=exit_code and bool(found.changes))

@@ -158,7 +158,7 @@ def _placed(imported: Import) -> tuple[Scheduler, list[str], list[Imported]]:
     notes = [f"{row.kind} {row.key}: {row.reason}" for row in problems[:_PROBLEMS]]
     if len(problems) > _PROBLEMS:
         notes.append(f"{len(problems) - _PROBLEMS} more objects were not placed; -v lists them")
-    return imported.scheduler, notes, rows
+    return imported.scheduler, [*notes, *imported.report.notes], rows
 
 
 def _said_of(manifest: Manifest) -> Iterator[str]:

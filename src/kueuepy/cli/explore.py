@@ -229,12 +229,12 @@ def _known(text: str) -> Any:
         return text
     if not Path(text).exists():
         raise InvalidSpecError(f"--runtimes: {shown(text)} is neither a time such as 1h30m nor a file")
-    return Log().read(text)
+    return Log().recorded(text)  # the time for which an unfinished job has run is a lower bound of its runtime
 
 
 def _coming(path: str | None) -> Any:
     """Return the future jobs of a file; their `submit` times count from now."""
-    return None if path is None else Log().read(path)
+    return None if path is None else Log().read(path, option="", is_choice=False)
 
 
 def play(

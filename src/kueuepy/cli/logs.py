@@ -15,6 +15,7 @@ from kueuepy.manifest.text.reading import is_live, is_recording
 from kueuepy.simulation.base import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
 from kueuepy.simulation.items import workloads_of_jobs
+from kueuepy.simulation.model import Missing
 from kueuepy.simulation.table import Jobs
 
 
@@ -31,7 +32,7 @@ class Log(msgspec.Struct, frozen=True):
 
         Args:
             paths: The files or the sources.
-            option: The name of the option `--censored` in error messages.
+            option: The option that errors and notes name; empty for a command without `--censored`.
             is_choice: Whether unfinished jobs are an error if `censored` is not set. Otherwise, their remaining
                 runtimes are drawn, and they never end if no job has finished.
 
@@ -49,8 +50,8 @@ class Log(msgspec.Struct, frozen=True):
                 say(f"note: {counted(left, 'job')} had not finished, and none had: they never end", stderr=True)
                 found, left = found.assign(runtime=math.inf, censored=False), 0
             else:
-                told = f"note: {counted(left, 'job')} had not finished: remaining runtimes are drawn; see {option}"
-                say(told, stderr=True)
+                told = f"note: {counted(left, 'job')} had not finished: remaining runtimes are drawn"
+                say(f"{told}; see {option}" if option else told, stderr=True)
                 censored = "exponential"
         if censored is not None:
             found = found.complete(censored)
@@ -81,7 +82,7 @@ class Log(msgspec.Struct, frozen=True):
         rest = [name for name in files if name not in tables]
         return reading.cluster(rest, has_jobs=not tables), self.of_files(tables or rest)
 
-    def source(self, files: list[str], jobs: str | None, reading: Reading) -> str:
+    def source(self, files: list[str], jobs: str | None, reading: Reading, missing: Missing | None = None) -> str:
         """Return the arguments with which other commands read the same cluster and jobs."""
         given = {
             "--jobs": jobs,
@@ -89,6 +90,7 @@ class Log(msgspec.Struct, frozen=True):
             "--window": self.window,
             "--censored": self.censored,
             "--kueue-version": reading.kueue_version,
+            "--missing": missing if missing != "error" else None,
         }
         options = [word for name, value in given.items() if value is not None for word in (name, value)]
         options += [word for mapped in self.map_ for word in ("--map", mapped)]

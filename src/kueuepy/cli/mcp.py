@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from kueuepy.cli.signature import in_options
 from kueuepy.cli.tools import TOOLS, Answer, Source
 from kueuepy.errors import InternalError, KueueError, NotFoundError, imported, suggestion
 from kueuepy.manifest.text.reading import CLUSTER
@@ -212,5 +213,5 @@ class Agents:
         try:
             return self.call(name, given), False
         except KueueError as error:
-            text = str(error).encode("utf-8", "replace")
+            text = in_options(str(error), (), ()).encode("utf-8", "replace")
             return text[:MOST_BYTES].decode("utf-8", "ignore"), True

@@ -64,7 +64,7 @@ def run(
     why = (_why(scheduler, key) for key in waiting)
     rows_table("Pending workloads", ("workload", "reason", "message"), why, rows, len(waiting))
     rows_table("Quota in use", ("queue", "flavor", "resource", "used"), _usage(scheduler), rows)
-    _summary(settled, len(waiting))
+    _summary(scheduler, settled, waiting)
 
 
 def _events(scheduler: Scheduler, settled: Settled) -> Iterator[tuple[Any, ...]]:
@@ -112,13 +112,18 @@ def _usage(scheduler: Scheduler) -> Iterator[tuple[str, str, str, str]]:
             yield queue, flavor, resource, Quantity.format(resource, amount)
 
 
-def _summary(settled: Settled, waiting: int) -> None:
+def _summary(scheduler: Scheduler, settled: Settled, waiting: list[str]) -> None:
     admitted = sum(decision.admitted for decision in settled.admitted)
     reserved, preempted = len(settled.admitted) - admitted, len(settled.preempted)
     events = [counted(admitted, "admission"), counted(preempted, "preemption")]
     if reserved:
         events.insert(1, f"{counted(reserved, 'quota reservation')} that {verb(reserved, 'wait')} for admission checks")
-    say(f"{counted(len(settled), 'cycle')}: {', '.join(events)}, {counted(waiting, 'workload')} waiting", style="bold")
+    state = session_of(scheduler).state
+    queues = (f"{one.namespace}/{one.queue_name}" for one in (state.known(state.id_of(key)) for key in waiting))
+    lost = sum(isinstance(state.cluster_queue_of(queue), str) for queue in queues)
+    events.append(f"{counted(len(waiting) - lost, 'workload')} waiting")
+    events += [f"{counted(lost, 'workload')} whose queue does not exist"] if lost else []
+    say(f"{counted(len(settled), 'cycle')}: {', '.join(events)}", style="bold")
     for loop in settled.loops:
         say(str(loop), style="bold red")
     if not settled.loops and not settled.finished:

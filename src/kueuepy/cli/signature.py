@@ -35,6 +35,8 @@ _NAMES = re.compile(r"(?:[a-z_]+: )+")
 _NUMBER = re.compile(r"-\.?\d")
 # The short names of kubectl where it has them.
 _SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N", "verbose": "-v"}
+# An option in a message; other commands and quoted text have options of their own.
+_FLAG = re.compile(r"`[^`]*`|\b(?:kubectl|kueuepy) .*|(?<![\w-])(--[a-z][a-z-]*)")
 # A record holds 64 bits.
 _LARGEST = 2**63
 _METAVARS = {int: "N", float: "X"}
@@ -266,6 +268,8 @@ def call(function: Command, values: Mapping[str, Any]) -> int | None:
 def in_options(message: str, options: Iterable[Option], words: Sequence[str]) -> str:
     """Return the message of an error with the names of options instead of arguments in Python.
 
+    A part after a semicolon is left out if it names an option that the command does not have.
+
     >>> def run(*, until: str = "") -> None: ...
     >>> in_options("simulate: until: 'x'; it must be a time", options_of(run), ())
     "--until: 'x'; it must be a time"
@@ -284,7 +288,10 @@ def in_options(message: str, options: Iterable[Option], words: Sequence[str]) ->
     if index is not None:
         message = ": ".join([flags[parts[index]], *parts[index + 1 :], message[len(names[0]) if names else 0 :]])
     spelled = {name: flag for name, flag in flags.items() if "_" in name}  # in no other sentence
-    return re.sub(r"\b[a-z]+_[a-z_]+\b", lambda found: spelled.get(found[0], found[0]), message)
+    message = re.sub(r"\b[a-z]+_[a-z_]+\b", lambda found: spelled.get(found[0], found[0]), message)
+    first, *parts = message.split("; ")
+    known = {"", *(flag for one in options for flag in one.flags)}
+    return "; ".join([first, *(part for part in parts if known.issuperset(_FLAG.findall(part)))])
 
 
 def _expect_known(

@@ -126,10 +126,16 @@ def simulate(
         fail(error, json=json)
         return True
     found.policy = Path(files[0]).stem if len(files) == 1 else ""
-    found.source = log.source(files, jobs, reading)
+    found.source = log.source(files, jobs, reading, missing)
     _write(found, out, report, pictures)
     verdicts = None if promises is None else hold(found, promises)
     _print(found, verdicts, json=json)
+    for name, value in {"edit": edit, "load": load}.items() if words.problem(found).command else ():
+        if value is not None:
+            say(
+                f"note: the next step is without --{name}, which kueuepy plan and kueuepy sweep do not have",
+                stderr=True,
+            )
     return verdicts is not None and not verdicts.passed
 
 

@@ -258,7 +258,7 @@ def plan(
             storage=storage,
             progress=show,
         )
-    found.source = log.source(files, jobs, reading)
+    found.source = log.source(files, jobs, reading, missing)
     if output is not None and isinstance(found.cluster, Cluster):
         dump(found.cluster, output)
     if picture is not None:

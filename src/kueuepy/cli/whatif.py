@@ -79,7 +79,8 @@ def whatif(
         for text in difference.remarks:
             say(text)
         if leaving:
-            say(f"over quota after the change, but not evicted by Kueue: {', '.join(leaving)}")
+            text = "usage stays over quota, because a change of quota evicts no workload; to end that, remove at least"
+            say(f"{text}: {', '.join(leaving)}")
     return exit_code and bool(difference.changes)
 
 

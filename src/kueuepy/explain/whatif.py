@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kueuepy.cluster import Cluster
+    from kueuepy.engine.cycle import Settled
     from kueuepy.session.session import Session
     from kueuepy.session.state import SchedulerState
 
@@ -177,7 +178,8 @@ class Outcome(msgspec.Struct, frozen=True):
         status: `Pending` (also after an eviction), `QuotaReserved`, `Admitted`, `Evicted` (while the workload still
             holds quota), `Finished`, or `Gone` if the workload was deleted.
         flavors: The flavor of each resource by pod set; empty if the workload has no quota.
-        reason: The reason why the workload is pending, in Kueue's spelling; an empty string if it is not pending.
+        reason: The reason why the workload is pending, in Kueue's spelling; `preempted and admitted again` if it has
+            the same quota as without the edits, but its pods start again; otherwise an empty string.
         pods: The admitted and the requested number of pods, by pod set that is admitted with fewer pods.
 
     Example:
@@ -238,7 +240,7 @@ class Runs(Protocol):
     def apply(self, *objects: Object) -> None:
         """Create or change objects."""
 
-    def settle(self) -> object:
+    def settle(self) -> Settled:
         """Run cycles until nothing changes."""
 
     def advance(self, duration: float) -> None:
@@ -332,7 +334,7 @@ def outcome_text(outcome: Outcome) -> str:
     """Format the outcome of a workload, with its flavors and missing pods or the reason why it is pending."""
     flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
     fewer = [f"{count} of {counted(most, 'pod')}" for count, most in outcome.pods.values()]
-    detail = "; ".join(filter(None, [", ".join(fewer), ", ".join(flavors) or outcome.reason]))
+    detail = "; ".join(filter(None, [", ".join(fewer), ", ".join(flavors), outcome.reason]))
     return f"{outcome.status} ({detail})" if detail else outcome.status
 
 
@@ -376,16 +378,17 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
     for edit in edits:
         after = edited(after, edit)
     # Without this, changes that the next cycles make anyway would count as effects of the edits.
-    before.settle()
-    after.settle()
+    preempted = [set(side.settle().preempted) for side in (before, after)]
     failed = _ready(before) - _ready(after)
     on_nodes = _on_nodes(before, failed)
     if on_nodes or before.cluster.pods != after.cluster.pods:
-        for side in (before, after):
+        for side, known in zip((before, after), preempted, strict=True):
             side.advance(_REPLACED_AFTER if on_nodes else _FREED_AFTER)
-            side.settle()
+            known.update(side.settle().preempted)
     keys = dict.fromkeys((*before.keys(), *after.keys()))
     pairs = [(key, outcome(session_of(before).state, key), outcome(session_of(after).state, key)) for key in keys]
+    again = preempted[1] - preempted[0]
+    pairs = [(key, one, _again(one, other) if key in again else other) for key, one, other in pairs]
     remarks = (
         f"node {node} is removed or not ready, with pods of {', '.join(names)}: Kueue replaces them on another node or "
         f"evicts the workload within {_REPLACED_AFTER} s, or later, when they have terminated"
@@ -411,6 +414,12 @@ def _on_nodes(scheduler: Runs, nodes: frozenset[str]) -> dict[str, list[str]]:
         for node in sorted({domain.values[-1] for domain in domains} & nodes):
             found.setdefault(node, []).append(key)
     return found
+
+
+def _again(before: Outcome, after: Outcome) -> Outcome:
+    """Return the outcome of a workload that is preempted only with the edits, and may have the same quota again."""
+    is_back = before == after and after.flavors
+    return Outcome(after.status, after.flavors, "preempted and admitted again", after.pods) if is_back else after
 
 
 def _differs(before: Outcome, after: Outcome) -> bool:

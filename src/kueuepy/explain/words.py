@@ -22,7 +22,7 @@ from kueuepy.engine.facts import (
     less,
     number,
 )
-from kueuepy.errors import counted
+from kueuepy.errors import counted, verb
 from kueuepy.explain import placewords
 from kueuepy.objects.times import LONGEST
 
@@ -191,14 +191,13 @@ def pool(facts: NodeView, resource: str) -> str:
 
 def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
     """List the workloads such that the end of any one of them would free enough quota."""
-    if not workloads[1:]:
-        return f"sufficient if {workloads[0]} finished"
-    return f"sufficient if one of these workloads finished: {', '.join(workloads)}{' and others' if more else ''}"
+    which = "one of these workloads: " if workloads[1:] else ""
+    return f"enough would be free after the end of {which}{', '.join(workloads)}{' and others' if more else ''}"
 
 
 def position(placement: int, queue: str) -> str:
     """Describe the position of a workload in its queue."""
-    before = f"{counted(placement, 'workload')} before it" if placement else "first"
+    before = f"{counted(placement, 'workload')} {verb(placement, 'are')} tried before it" if placement else "first"
     return f"{before} in ClusterQueue {queue}"
 
 

@@ -161,7 +161,8 @@ class SchedulerQuestions:
     def try_admit(self, item: Any) -> Decision:
         """Return the decision that a cycle would make now if it considered only this workload.
 
-        The Scheduler does not change.
+        The Scheduler does not change. With the gate `ConcurrentAdmission`, the workload is treated as one without
+        variants.
 
         Args:
             item: A Workload, a job manifest, a row, a `Question`, or the key of a pending workload.

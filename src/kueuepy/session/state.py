@@ -107,7 +107,11 @@ class SchedulerState:
         named = [known for known in self.store.jobs.keys() if full in self._names_of_job(known)]  # noqa: SIM118
         if len(named) == 1:
             return self.engine.find(named[0])
-        hint = f"its job has {', '.join(named[:9])}" if named else suggestion(full, self.keys()[:_COMPARED], _KEY)
+        last = full[full.index("/") :]
+        alike = [key for key in self.keys() if any(one.endswith(last) for one in (key, *self._names_of_job(key)))]
+        hint = suggestion(full, self.keys()[:_COMPARED], _KEY)
+        if alike:
+            hint = f"its job has {', '.join(named[:9])}" if named else f"did you mean {' or '.join(alike[:9])}?"
         raise NotFoundError(f'Workload "{key}": there is no such workload; {hint}')
 
     def keys(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, 
 from kueuepy.simulation.confidence import differences
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pictures.catalogue import data_alike, drawn_beside, in_order
+from kueuepy.simulation.pictures.catalogue import Plots, data_alike, drawn_beside, in_order
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.values import row_columns
@@ -44,6 +44,26 @@ _HEADER = ("ClusterQueue", "Policy", "Admitted", "Mean wait", "Longest wait", "E
 # The columns of `Comparison.rows` that fit into a display of 80 characters, and their titles above.
 _IN_HEADER = (0, 1, 2, 6, 7, 8)
 _TWO = 2
+
+
+class ComparisonPlots(Plots):
+    """The pictures of all policies as matplotlib Axes, below each other and with the same axes.
+
+    Each method draws on a list of Axes, one for each policy, or on a new figure, and returns the list. The methods and
+    their arguments are those of `Result.plot`.
+    """
+
+    def __init__(self, results: Mapping[str, Result]) -> None:
+        """Create the pictures of results by name of the policy."""
+        self._results = results
+
+    def __call__(self, name: str = "shares", *, ax: Any = None, **options: Any) -> list[Any]:
+        """Draw the picture with the given name; the options are those of `Result.picture`."""
+        charts = data_alike(list(self._results.values()), name, **options)
+        axes: list[Any] = axes_of(rows=len(charts)) if ax is None else list(ax)
+        for one, policy, chart in zip(axes, self._results, charts, strict=True):
+            draw(msgspec.structs.replace(chart, policy=policy), one)
+        return axes
 
 
 @checked_methods
@@ -224,27 +244,10 @@ class Comparison(Framed):
         """
         return drawn_beside(self.results, name, **options)
 
-    @spelled_out(PictureOptions)
-    def plot(self, name: PictureName = "shares", **options: Unpack[PictureOptions]) -> list[Any]:
-        """Draw the pictures of all policies below each other with matplotlib, with the same axes.
-
-        Args:
-            name: The name of a picture, as for `Result.picture`; `shares` by default.
-            options: Options of the picture, as for `Result.picture`.
-
-        Returns:
-            The Axes, one for each policy.
-
-        Raises:
-            InvalidSpecError: The picture does not exist.
-            StateError: The picture needs a table that was not recorded.
-            UnsupportedError: matplotlib is not installed.
-        """
-        charts = data_alike(list(self.results.values()), name, **options)
-        axes: list[Any] = axes_of(rows=len(charts))
-        for ax, policy, chart in zip(axes, self.names, charts, strict=True):
-            draw(msgspec.structs.replace(chart, policy=policy), ax)
-        return axes
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Pictures of all policies as matplotlib Axes: `found.plot()`, or `found.plot.usage()`."""
+        return ComparisonPlots(self.results)
 
     __repr__ = Framed.__str__
 
@@ -256,7 +259,8 @@ class Comparison(Framed):
         number, jobs = len(self.changes), counted(len(self.before.jobs), "job")
         pair = f" under {last} (the last policy) than under {first} (the first; between(a, b) others)"
         pair = pair if len(self.names) > _TWO else ""
-        caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{pair}, largest change first"
+        caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{pair}"
+        jobs_ = (Sheet(("Job", first, last), changes, f"{caption}, largest change first", number, ".changes"),)
         metrics = [(titled(name), *values) for name, *values in self.figures()]
         queues = [tuple(row[at] for at in _IN_HEADER) for row in self.rows()]
         return (
@@ -264,7 +268,7 @@ class Comparison(Framed):
             *self._in_words(),
             Sheet(("Metric", *self.names), metrics, source=".figures()"),
             Sheet(_HEADER, queues, "ClusterQueues", source=".rows()"),
-            Sheet(("Job", first, last), changes, caption, len(self.changes), ".changes"),
+            *(jobs_ if changes else listed("Jobs", [caption])),
         )
 
     def _in_words(self) -> tuple[Sheet, ...]:

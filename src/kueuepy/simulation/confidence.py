@@ -360,6 +360,11 @@ class Effect(NamedTuple):
         return self.second - self.first
 
     @property
+    def is_zero(self) -> bool:
+        """Whether the mean does not change, and no interval shows that it may."""
+        return self.difference == 0 and not self.low < 0 < self.high
+
+    @property
     def is_clear(self) -> bool:
         """Whether the interval of the difference excludes 0."""
         return self.low > 0 or self.high < 0

@@ -436,7 +436,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
     """
     folder = Path(directory)
     if not is_file(folder / "result.json"):
-        wanted = "it must be a directory of Result.save or simulate --out"
+        wanted = "it must be a directory of Result.save or kueuepy simulate --out"
         raise InvalidSpecError(f"{folder}: cannot be read: it has no result.json; {wanted}")
     facts: Any = read_facts(folder, Source(folder / "result.json").text)
     facts["notes"] = [(remark("".join(kind), what), rows) for what, rows, *kind in facts["notes"]]

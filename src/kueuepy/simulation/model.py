@@ -394,7 +394,7 @@ class Event(msgspec.Struct, frozen=True):
     '22:00'
 
     Attributes:
-        when: The time after the first submission, such as `36h` or `1d 12:00`.
+        when: The time after the first submission, such as `36h` or `1d 12:00`. A date is not accepted.
         what: A Kueue object to create or replace, an `Edit`, `Delete`, `Finish`, `Evict` or `Priority`, or a list of
             these.
         every: The time between two occurrences of a repeated event.
@@ -464,8 +464,8 @@ def time_after(where: str, value: Any, most: float = LONGEST) -> int:
     Raises:
         InvalidSpecError: The value is not a time, or is too large.
     """
-    # 1:30:00 is a span; only other texts can be days and a time of day.
-    if isinstance(value, str) and ":" in value and parse_span(value) is None:
+    # 1:30:00 is a span; only other texts without a date can be days and a time of day.
+    if isinstance(value, str) and ":" in value and "-" not in value and parse_span(value) is None:
         days, _, clock = value.strip().rpartition(" ")
         found = (span(where, days, most) if days else 0) + clock_time(where, clock)
         if found > most:

@@ -292,7 +292,7 @@ class Prepared:
         hint = f'; did you mean "{close}"?' if close else ""
         raise NotFoundError(
             f"jobs: {number} of {len(table)} {verb(number, 'name')} LocalQueues that are not in the cluster: "
-            f'{first_of(named, _NAMED)}{hint}; missing="skip" (--missing skip) leaves them out'
+            f'{first_of(named, _NAMED)}{hint}; --missing skip (in Python missing="skip") leaves them out'
         )
 
     def _clusters_of(self, table: JobColumns) -> Any:

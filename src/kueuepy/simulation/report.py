@@ -201,12 +201,14 @@ def _change(name: str, base: float, value: float, between: tuple[float, float] |
             note = f"{points(low)} to {points(high)} points"
         clear = low > 0 or high < 0
     better = better_of(name)
-    if not change or text == "no change":
+    low, high = between or (0.0, 0.0)
+    if text == words.NO_CHANGE and not low < 0 < high:
         return parts.Cell(text, change, note)
     if between is None and better:
         note = "no interval"
     # A difference is judged only if the metric has a direction.
-    word = ("better" if (change < 0) == (better == "less") else "worse") if better else ""
+    is_better = (change < 0) == (better == "less")
+    word = ("better" if is_better else "worse") if better and text != words.ABOUT_ZERO else ""
     if between is not None and not clear:
         word = "unclear"
     return parts.Cell(f"{text} ({word})" if word else text, change, note, clear)
@@ -257,7 +259,7 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
                 parts.queue_cell(one.name, indices),
                 parts.Cell(f"{one.jobs:,}", one.jobs),
                 *(parts.value_cell("wait_mean", wait) for wait in (one.first, one.second)),
-                change if one.difference else parts.Cell("no change", 0.0),
+                parts.Cell(words.NO_CHANGE, 0.0) if one.is_zero else change,
                 parts.Cell(f"{evicted:+,}" if evicted else "0", evicted),
             )
         )

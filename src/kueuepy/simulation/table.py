@@ -119,15 +119,20 @@ def too_large(jobs: JobColumns, scheduler: Scheduler) -> Iterator[tuple[str, int
     # Partial admission needs no more than the smallest number of pods.
     pods = np.where(fewest > 0, fewest, pods)
     limits = {name: [most.get(there.get(own, ""), {}).get(name, 0) for own in queue.names] for name in jobs.resources}
+    rules = scheduler.configuration.resources
+    replaced = {one.input for one in rules.transformations if one.strategy == "Replace"}
     large = {
         resource: np.bincount(
             queue.codes[jobs[resource] * pods > np.array(limit, np.int64)[queue.codes]], minlength=len(queue.names)
         )
         for resource, limit in limits.items()
+        if not resource.startswith(tuple(rules.exclude_resource_prefixes)) and resource not in replaced
     }
     for code, name in enumerate(queue.names):
         for resource, counts in large.items() if name in there else ():
             if (count := int(counts[code])) and resource not in most.get(there[name], ()):
+                if rules.quota_check_strategy == "IgnoreUndeclared":
+                    continue
                 remedy = "drop its column, or list it in resources.excludeResourcePrefixes of the Configuration"
                 yield name, count, f"{verb(count, 'request')} {resource}, which the queue does not cover: {remedy}"
             elif count:

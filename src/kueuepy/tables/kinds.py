@@ -90,6 +90,9 @@ def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.nda
     return found.astype(f"{kind}8[ns]").astype(np.int64), held
 
 
+_IN_A_DATE = re.compile(r"\d{4}-\d\d|date|Timestamp")
+
+
 def span(where: str, value: Any, most: float = LONGEST) -> int:
     """Convert an argument that is a time span to nanoseconds.
 
@@ -103,8 +106,10 @@ def span(where: str, value: Any, most: float = LONGEST) -> int:
     """
     found = parse_span(value)
     if found is None or found < 0:
+        text = shown(value)
+        hint = ", not a date: times count from the first submission" if _IN_A_DATE.search(text) else ""
         raise InvalidSpecError(
-            f"{where}: {shown(value)}; it must be a number of seconds of 0 or more, or such as 90s or 2d"
+            f"{where}: {text}; it must be a number of seconds of 0 or more, or such as 90s or 2d{hint}"
         )
     if found > most:
         limit = MOST if most >= LONGEST else f"{int(most) // SECOND} seconds"

@@ -148,8 +148,8 @@ class Plan(Framed):
 
     def _next(self) -> list[str]:
         """Return how sure the answer is, and the next step, as sentences."""
-        one = len(self._grid.seeds) == 1
-        sure = ["Each value ran with one seed, so that there is no confidence interval."] if one else []
+        seeds = len(self._grid.seeds)
+        sure = ["Each value ran with one seed, so that there is no confidence interval."] if seeds == 1 else []
         values = self._every
         same = len(self._values) > 1 and len(set(self.curve["mean"].tolist())) == 1
         if same:
@@ -168,10 +168,10 @@ class Plan(Framed):
                 with suppress(KueueError, AttributeError):  # a fleet has no objects of its own
                     vary, pair, values = self._other()
                     step = f"{pair.partition('/')[2]} limits the jobs; plan its quota:"
-            return [*sure, f"Next step: {step}", plan_call(self.source, self.target, vary, values)]
+            return [*sure, f"Next step: {step}", plan_call(self.source, self.target, vary, values, seeds)]
         write = 'kueuepy.dump(plan.cluster, "planned.yaml")'
         if self.source:
-            write = f"{plan_call(self.source, self.target, self.vary, values)} --output planned.yaml"
+            write = f"{plan_call(self.source, self.target, self.vary, values, seeds)} --output planned.yaml"
         return [*sure, "Next step: write the configuration with this value:", write]
 
     def _other(self) -> tuple[str, str, range]:

@@ -8,12 +8,21 @@ import msgspec
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.cluster import dangling
 from kueuepy.errors import KueueError, checked, counted
+from kueuepy.jobs import adapter_for
 from kueuepy.jobs.convert import Existing, Made
 from kueuepy.manifest import Item, Limits, Manifest, Source, collector, live_parts, load, opened, part
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.objects import Condition, Duration, TimeLike, Workload, nanoseconds_of
 from kueuepy.platform.importer.pods import PodImport, Rules, key_of
-from kueuepy.platform.importer.report import Imported, ImportReport, Outcome, Progress, ProgressReporter, import_report
+from kueuepy.platform.importer.report import (
+    RUNS,
+    Imported,
+    ImportReport,
+    Outcome,
+    Progress,
+    ProgressReporter,
+    import_report,
+)
 from kueuepy.profiles import release_of_image
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.changes import await_victims, is_stopping, job_stopped, take
@@ -151,7 +160,8 @@ def import_manifest(
     rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
     _continue(scheduler, cluster, stopping)
     rows += _take_pods(scheduler, PodImport(cluster, tuple(rules), start), list(pods))
-    return Import(scheduler, import_report(rows), (*map(str, manifest.notes), *missing(manifest)))
+    report = import_report(rows)
+    return Import(scheduler, report, (*map(str, manifest.notes), *missing(manifest), *report.notes))
 
 
 def has_state(manifest: Manifest) -> bool:
@@ -314,8 +324,15 @@ def _take_batch(
             ended = _end(one.made)
             yield Imported(kind, key, "finished" if ended else "skipped", ended or "it has a Workload")
             continue
-        refusal = _refusal(scheduler, one)
-        yield Imported(kind, key, "not placed" if refusal else "pending", refusal or f"as Workload {one.workload.key}")
+        refusal, reason = _refusal(scheduler, one), f"as Workload {one.workload.key}"
+        reason += RUNS if one.made is not None and _runs(one.made) else ""
+        yield Imported(kind, key, "not placed" if refusal else "pending", refusal or reason)
+
+
+def _runs(made: Made) -> bool:
+    """Return whether the status of a job shows that its pods run."""
+    job = adapter_for(made.given, config=made.cluster.config, related=made.cluster.related)
+    return bool(part(made.given, "status")) and not job.is_suspended()
 
 
 def _end(made: Made) -> str:

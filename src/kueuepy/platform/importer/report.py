@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from kueuepy.errors import counted
 from kueuepy.files import is_directory, is_file
 from kueuepy.manifest.text.text import Text
 from kueuepy.tables import Columns
@@ -23,6 +24,10 @@ Outcome: TypeAlias = Literal[
 `imported` is a running pod that now holds quota. A `finished` job without a Workload, and a `skipped` object, are not
 imported. `not placed` is a problem: the object holds no quota, or cannot be queued.
 """
+
+
+RUNS = "; it runs, but has no Workload"
+"""The end of the reason of a running job whose Workload is not in the dump."""
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -60,6 +65,16 @@ class ImportReport(Columns):
     def counts(self) -> dict[str, int]:
         """The number of objects with each outcome."""
         return dict(Counter(self["outcome"]))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A note about the running jobs whose Workloads are not in the dump; empty if there are none."""
+        found = [row for row in self if row.reason.endswith(RUNS)]
+        if not found:
+            return ()
+        others = f" and {counted(len(found) - 1, 'other job')}" if found[1:] else ""
+        counts = "run, but have no Workload, and count" if found[1:] else "runs, but has no Workload, and counts"
+        return (f"{found[0].kind} {found[0].key}{others}: {counts} as pending; dump workloads as well",)
 
     def __iter__(self) -> Iterator[Imported]:
         """Iterate over the rows of the report."""

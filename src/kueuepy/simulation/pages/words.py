@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from math import ceil
+from math import ceil, isclose
 from typing import NamedTuple
 
 import numpy as np
@@ -181,6 +181,8 @@ def _unsettled(result: Recorded) -> list[str]:
 
 QUOTA = re.compile(r":quota\[([^\]]*)\]")
 CONFIDENCE = "95% confidence interval"
+NO_CHANGE, ABOUT_ZERO = "no change", "about 0"
+_DIGIT = re.compile("[1-9∞]")  # of a number other than 0
 _TWO = 2
 MOST_QUEUES = 50
 """The number of ClusterQueues among which a headline looks for the largest gain and loss."""
@@ -220,7 +222,7 @@ class Problem(NamedTuple):
         return [lead, f"Next step: {self.step}", *filter(None, [self.command])]
 
 
-def plan_call(source: str, target: str, vary: str, values: range) -> str:
+def plan_call(source: str, target: str, vary: str, values: range, seeds: int = 1) -> str:
     """Return the command that plans a value, or the call in Python if the source is empty.
 
     Args:
@@ -228,15 +230,18 @@ def plan_call(source: str, target: str, vary: str, values: range) -> str:
         target: The target.
         vary: The path of the field.
         values: The values to try.
+        seeds: The number of seeds.
     """
     pair = of_quota[1] if (of_quota := QUOTA.search(vary)) else ""
     bounds = (values.start, values[-1], *([values.step] if values.step > 1 else []))
     texts = [quantity_text(pair, value * unit_of_amount(pair.rpartition("/")[2])) for value in bounds]
     if source:
         given = " ".join(map(" ".join, zip(("--from", "--to", "--step"), texts, strict=False)))
+        given += f" --seeds {seeds}" if seeds > 1 else ""
         return f"kueuepy plan {source} --target '{target}' --vary '{vary}' {given}"
     texts = [text if text.isdecimal() else f'"{text}"' for text in texts]
     given = ", ".join(map("=".join, zip(("low", "high", "step"), texts, strict=False)))
+    given += f", seeds={seeds}" if seeds > 1 else ""
     return f'kueuepy.plan(cluster, jobs, "{target}", vary="{vary}", {given})'
 
 
@@ -352,8 +357,8 @@ def of_pair(
     size = duration(abs(effect.difference))
     to = f"from {duration(effect.first)} to {duration(effect.second)}"
     # The costs need the name of their policy again if the sentence began with both.
-    names_second = effect.difference == 0 or effect.is_clear
-    if effect.difference == 0:
+    names_second = effect.is_zero or effect.is_clear
+    if effect.is_zero:
         text = f"“{second}” does not change the mean wait of {duration(effect.first)} compared with “{first}”"
     elif effect.is_clear:
         does = "shortens" if effect.difference < 0 else "lengthens"
@@ -433,14 +438,19 @@ def _problem(result: Recorded) -> Problem:
     used, resource = kpis.used_hours.get(pair, 0.0), pair.partition("/")[2]
     lost, idle = kpis.lost_hours.get(pair, 0.0), kpis.idle_while_waiting.get(pair, 0.0)
     every = "*:ClusterQueue/*" if hasattr(result, "clusters") else "ClusterQueue/*"  # as `_plan`
-    # Never is not valid for a queue with borrowWithinCohort; a saved result does not tell its queues.
+    # A queue needs reclaimWithinCohort for borrowWithinCohort; a saved result does not have the policies of its queues.
     bases = result._run.bases if result._run else ()  # noqa: SLF001 - of this room
-    borrowing = {q.preemption.borrow_within_cohort.policy for base in bases for q in base.cluster.cluster_queues}
-    field, policies = "reclaimWithinCohort", [*(["Never"] if borrowing == {"Never"} else []), "LowerPriority", "Any"]
-    rules = kpis.preemptions
-    if rules and max(rules, key=rules.__getitem__) == "InClusterQueue":  # The rule of most preemptions.
-        field, policies = "withinClusterQueue", ["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
-    preemption = _sweep_call(source, {f"{every}:preemption.{field}": policies})
+    policies = {q.name: q.preemption.borrow_within_cohort.policy for base in bases for q in base.cluster.cluster_queues}
+    while_borrowing = sorted(name for name, policy in policies.items() if policy != "Never")
+    which, field = "*", "reclaimWithinCohort"
+    values = [*(["Never"] if policies and not while_borrowing else []), "LowerPriority", "Any"]
+    # The rule of most preemptions; fair sharing preempts in other queues as far as reclaimWithinCohort allows it.
+    rule = max(kpis.preemptions, key=kpis.preemptions.__getitem__, default="")
+    if rule == "InClusterQueue":
+        field, values = "withinClusterQueue", ["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
+    if rule == "InCohortReclaimWhileBorrowing":
+        which, field, values = _among(while_borrowing), "borrowWithinCohort.policy", ["LowerPriority", "Never"]
+    preemption = _sweep_call(source, {f"{every[:-1]}{which}:preemption.{field}": values})
     # From the worst problem to the mildest: a loop makes all other numbers doubtful.
     if kpis.loops:
         text = f"Jobs evict each other again and again: {kpis.loops} preemption {plural(kpis.loops, 'loop')}."
@@ -470,11 +480,15 @@ def _problem(result: Recorded) -> Problem:
         queues = [name for name, queue in result.totals["queues"].items() if pair in queue["cells"]]
         # Only queues of a cohort have borrowing limits.
         if in_cohort := [name for name in queues if result.trees.get(name, name) != name]:
-            among = in_cohort[0] if len(in_cohort) == 1 else f"{{{','.join(in_cohort)}}}"
-            over[f"ClusterQueue/{among}:quota[{pair}].borrowingLimit"] = [None]
+            over[f"ClusterQueue/{_among(in_cohort)}:quota[{pair}].borrowingLimit"] = [None]
         without = " without borrowing limits" if in_cohort else ""
         return Problem(text, f"compare queueing strategies{without}:", _sweep_call(source, over))
     return _slowest(result, pair)
+
+
+def _among(names: Sequence[str]) -> str:
+    """Return the part of a path that selects objects by name; all objects if there is no name."""
+    return f"{{{','.join(names)}}}" if names[1:] else "".join(names) or "*"
 
 
 def _slowest(result: Recorded, pair: str) -> Problem:
@@ -520,11 +534,12 @@ def change_text(name: str, first: float | None, second: float | None) -> str:
     if first is None or second is None:
         return ""
     change = second - first
-    if change == 0 or figure_text(name, first) == figure_text(name, second):
-        return "no change"
+    if isclose(first, second):
+        return NO_CHANGE
     text = figure_text(name, abs(change)) if not isinstance(change, int) else number(abs(change))
     if unit_of(name) == "span":
         text = duration(abs(change))
     if unit_of(name) == "part":
         text = f"{points(abs(change))} points"
-    return f"{'+' if change > 0 else '-'}{text}"
+    is_small = not _DIGIT.search(text)
+    return ABOUT_ZERO if is_small else f"{'+' if change > 0 else '-'}{text}"
