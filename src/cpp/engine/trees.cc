@@ -142,7 +142,7 @@ std::vector<LocalQueueId> LocalQueuesOf(const State& state, NodeId node) {
 
 }  // namespace
 
-void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
+void ApplyClusterQueue(State& state, const ClusterQueueSpec& spec, bool changed) {
   const NodeId node = InternClusterQueue(state, spec.name);
   const bool created = !state.forest().IsDeclared(node);
   if (!created && !changed) {
@@ -157,7 +157,7 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
   ClusterQueue& queue = state.Queue(node);
   const std::vector<FlavorId> flavors = queue.flavors;
   const bool changes = created || queue.terminating || !ControlAlike(queue.spec, spec);
-  queue.spec = std::move(spec);
+  queue.spec = spec;
   queue.terminating = false;
   InternGroups(state, queue);
   InternChecks(state, queue);

@@ -12,7 +12,7 @@ namespace kueue {
 
 // Create or replace objects, or delete them. `changed` is true if the spec differs from the previously
 // applied spec.
-void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed);
+void ApplyClusterQueue(State& state, const ClusterQueueSpec& spec, bool changed);
 void DeleteClusterQueue(State& state, const std::string& name);
 void ApplyCohort(State& state, CohortSpec spec, bool changed);
 void DeleteCohort(State& state, const std::string& name);

@@ -149,7 +149,7 @@ void NodeFailures::Lower(JobRuns& runs, LoweredQuota& lowered, int64_t by) {
   WithQuota(spec, lowered, [&](ResourceQuota& quota) {
     quota.nominal = Amount(std::max<int64_t>(0, SaturatingSub(lowered.declared, lowered.broken)));
   });
-  ApplyClusterQueue(runs.data().engine.state(), std::move(spec), /*changed=*/true);
+  ApplyClusterQueue(runs.data().engine.state(), spec, /*changed=*/true);
 }
 
 void NodeFailures::LowerAgain(JobRuns& runs, const std::vector<std::string>& queues) {
