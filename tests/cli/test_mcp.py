@@ -207,6 +207,8 @@ def test_a_cursor_of_a_forgotten_answer_is_an_error():
     key = pages.key("queues", {})
     first = json.loads(pages.first(key, Answer({}, ["x" * 500] * 9)))
     assert pages.page("queues", key, first["next_cursor"])
+    with pytest.raises(KueueError, match="call without a cursor"):
+        pages.page("queues", key, f"{key}.0000000019")
     for number in range(40):
         pages.first(str(number), Answer({}))
     with pytest.raises(KueueError, match="call without a cursor"):

@@ -1,5 +1,6 @@
 """Texts that Python alone reads as numbers or times are errors on every surface, or read the same everywhere."""
 
+import contextlib
 import csv as csv_module
 import json
 import math
@@ -9,11 +10,18 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 import kueuepy as kq
 from kueuepy.cli import main
 from kueuepy.errors import KueueError
 from kueuepy.jobs import from_row
+from kueuepy.lab.exploration.measure import promise
+from kueuepy.lab.play.answers import Playground
+from kueuepy.lab.play.server import Server
+from kueuepy.look.serving import Request
+from kueuepy.platform.history.writing import _revision
+from kueuepy.platform.metrics.series import MetricsServer
 
 CLUSTER = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 3}}))
 ROW = {"name": "x", "queue": "a", "submit": "0", "runtime": "60", "cpu": "1", "gpu": "1", "priority": "0", "pods": "9"}
@@ -126,14 +134,155 @@ def test_a_value_means_the_same_on_every_surface(surface, column, tmp_path):
             assert read(row, tmp_path)[{"gpu": "nvidia.com/gpu"}.get(column, column)].tolist() == [meaning], value
 
 
-@pytest.mark.parametrize("text", [*NOT_NUMBERS[:3], NOT_NUMBERS[4]])
+# A log of Slurm with one job, without its memory.
+SACCT = """JobID|User|Account|Submit|Start|End|Elapsed|NNodes|NCPUS|ReqMem|AllocTRES|State
+7|ann|a|2026-05-01T08:00:00|Unknown|Unknown|00:00:00|1|16|{}||PENDING
+"""
+# Options of the command line, each with the column whose values have the same meaning.
+OPTIONS = {
+    "run {cluster} {jobs} --rows={}": "pods",
+    "run {cluster} {jobs} --cycles={}": "pods",
+    "simulate {cluster} --jobs {jobs} --until={}": "submit",
+    "simulate {cluster} --jobs {jobs} --model checkpoint --every={}": "submit",
+    "guarantee limits {cluster} --flavor-resource f/cpu --amount a={}": "cpu",
+}
+
+
+@pytest.fixture
+def told(tmp_path, capsys):
+    """Return the exit code and the texts of a command in which `{}` stands for a value."""
+    files = {"cluster": tmp_path / "cluster.yaml", "jobs": tmp_path / "jobs.csv"}
+    files["cluster"].write_text(kq.dump(CLUSTER), encoding="utf-8")
+    files["jobs"].write_text("name,queue,submit,runtime,cpu\nx,a,0,60,1\ny,a,0,60,3\n", encoding="utf-8")
+
+    def tell(words, value):
+        return main([word.format(value, **files) for word in words.split(" ")]), capsys.readouterr()
+
+    return tell
+
+
+def expect_told(told, words, value, meaning):
+    """Check that a command refuses a value, or prints the same as for its meaning."""
+    code, texts = told(words, value)
+    if meaning == WRONG:
+        assert code in (1, 2), value
+        assert "error: " in texts.err, value
+    else:
+        assert (code, texts) == told(words, meaning), value
+
+
+@pytest.mark.parametrize("words", OPTIONS)
+def test_a_value_means_the_same_on_the_command_line(words, told):
+    for value, meanings in VALUES:
+        if isinstance(value, str):
+            is_none = meanings == ABSENT or "T" in value  # no option is a date
+            expect_told(told, words, value, WRONG if is_none else meanings[COLUMNS.index(OPTIONS[words])])
+
+
+TIME = "2026-01-01T00:00:00Z"
+# Fields of manifests: an object, the field with its value in the manifest, and how to read it.
+FIELDS = {
+    "quantity": (CLUSTER.cluster_queues[0], "nominalQuota: 3", lambda found: nominal(found.cluster_queues[0])),
+    "integer": (kq.Workload("w", priority=3), "priority: 3", lambda found: found.workloads[0].priority),
+    "duration": (
+        kq.Configuration(wait_for_pods_ready=kq.objects.WaitForPodsReady(timeout="3s")),
+        "timeout: 3s",
+        lambda found: found.configuration.wait_for_pods_ready.timeout,
+    ),
+    "time": (
+        kq.Workload("w", creation_timestamp=TIME),
+        f'creationTimestamp: "{TIME}"',
+        lambda found: str(found.workloads[0].creation_timestamp),
+    ),
+}
+# The value of a plain scalar is that of YAML 1.1 in Go. A text is no integer, but may be a quantity.
+WRITTEN = {
+    **dict.fromkeys(("5", "5.0", "05", "0x5", "+5", "0.5e1"), ("5", 5, WRONG, WRONG)),
+    **dict.fromkeys(("1_000", "1e3"), ("1000", 1000, WRONG, WRONG)),
+    **dict.fromkeys(('"5"', '"+5"', '" 5 "', '"5e0"', '"05"'), ("5", WRONG, WRONG, WRONG)),
+    **dict.fromkeys((".nan", ".inf", "nan", '"NaN"', '"inf"', "true", '""', '" "', "[5]", "{}"), (WRONG,) * 4),
+    **dict.fromkeys(('"1_000"', '"0x10"', "\u0665", '"\uff15"', "1:30", "5 5", "--5", "9" * 400), (WRONG,) * 4),
+    "-1": (WRONG, -1, WRONG, WRONG),
+    "2.5": ("2.5", WRONG, WRONG, WRONG),
+    **dict.fromkeys(("5m", '"5m"'), ("5m", WRONG, 300, WRONG)),
+    **dict.fromkeys(("1h30m", "1.5h"), (WRONG, WRONG, 5400, WRONG)),
+    **dict.fromkeys((TIME, f'"{TIME}"'), (WRONG, WRONG, WRONG, TIME)),
+    "2026-01-01": (WRONG,) * 4,
+}
+
+
+def nominal(queue):
+    return kq.Quantity(str(queue.resource_groups[0].flavors[0].resources[0].nominal_quota))
+
+
+def documents(field, value):
+    """Yield manifests whose field has a value: in blocks, in JSON's notation, parsed, and in a ConfigMap."""
+    obj, entry, _ = FIELDS[field]
+    name, block = entry.partition(":")[0], kq.manifest.dump(obj)
+    assert entry in block
+    changed = block.replace(entry, f"{name}: {value}")
+    yield changed
+    whole = json.dumps(yaml.safe_load(block.replace(entry, f"{name}: HERE"))).replace('"HERE"', value)
+    yield whole
+    with contextlib.suppress(ValueError):
+        yield json.loads(whole)
+    if field == "duration":
+        meta = {"name": "kueue-manager-config", "namespace": "kueue-system"}
+        data = {"controller_manager_config.yaml": changed}
+        yield yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data})
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_value_means_the_same_in_every_manifest(field):
+    for value, meanings in WRITTEN.items():
+        meaning = meanings[list(FIELDS).index(field)]
+        for document in documents(field, value):
+            if meaning == WRONG:
+                with pytest.raises(KueueError):
+                    kq.load(document, names=False)
+            else:
+                found = FIELDS[field][2](kq.load(document, names=False))
+                assert found == (kq.Quantity(meaning) if field == "quantity" else meaning), document
+
+
+def test_an_option_with_a_field_of_a_manifest_has_its_values(told):
+    words = "whatif {cluster} {jobs} --set ClusterQueue/a:quota[f/cpu].nominalQuota={}"
+    for value, (meaning, *_) in WRITTEN.items():
+        # Only for a new object, Kueue's webhook removes blanks before the API server reads the value.
+        expect_told(told, words, value, WRONG if value == '" 5 "' else meaning)
+
+
+def test_a_value_in_the_body_of_a_request_is_a_number_in_range():
+    path = "ClusterQueue/a:quota[f/cpu].nominalQuota"
+    server = Server(Playground(CLUSTER, [ROW]))
+    server.close()
+    for value in (5, 5.0, 0, -0.0, 2.5, None, math.nan, math.inf, -1, 1e300, 10**400, True, "5", [5], {}):
+        body = json.dumps({"values": {path: value}, "patch": True}).encode()
+        found = json.loads(server._server.RequestHandlerClass.site(Request("answer", {}, body)).body)
+        if type(value) in (int, float) and 0 <= value <= 5:
+            assert value == 3 or nominal(kq.load(found["patch"], names=False).cluster_queues[0]) == kq.Quantity(
+                str(value)
+            )
+        else:
+            assert "error" in found, value
+
+
+@pytest.mark.parametrize("text", [*NOT_NUMBERS[:3], NOT_NUMBERS[4], "1.2.3", "\u00b2"])
 def test_a_number_elsewhere_is_ascii_and_in_range(text, tmp_path, capsys):
+    (log := tmp_path / "log").write_text(SACCT.format(text), encoding="utf-8")
     calls = (
         lambda: kq.Quantity(text),
         lambda: kq.Scheduler(CLUSTER).advance(text),
         lambda: kq.Scheduler(CLUSTER).submit({"name": "x", "queue": "a", "cpu": text}),
         lambda: kq.load(kq.dump(CLUSTER).replace("nominalQuota: 3", f'nominalQuota: "{text}"')),
         lambda: kq.load(kq.dump(CLUSTER), version=f"v0.{text}"),
+        lambda: kq.Jobs.poisson("a", f"{text}/h", 1, {}, n=1),
+        lambda: promise(f"wait_mean <= {text}"),
+        lambda: CLUSTER.edit(f"ClusterQueue/a:resourceGroups[{text}].coveredResources", ["cpu"]),
+        lambda: kq.Simulation(CLUSTER, [ROW]).apply(kq.sim.Finish(f"j{text}")),
+        lambda: MetricsServer(text, str),
+        lambda: _revision({"metadata": {"resourceVersion": text}}),
+        lambda: kq.Jobs.read(log, "sacct"),
     )
     for call in calls:
         with pytest.raises(KueueError):

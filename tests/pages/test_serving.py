@@ -149,7 +149,9 @@ def test_every_workload_is_explained_on_request(server):
     assert "none" in json.loads(asked(server, "explain?name=default%2Fnone&t=0")[2])["error"]
 
 
-@pytest.mark.parametrize("query", ["", "name=default%2Fjob-2&t=nan", "t=0", "name=x&t=inf", "name=x&t=z"])
+@pytest.mark.parametrize(
+    "query", ["", "name=default%2Fjob-2&t=nan", "t=0", "name=x&t=inf", "name=x&t=1_0", "name=x&t=%D9%A3"]
+)
 def test_invalid_questions_are_refused(server, query):
     assert asked(server, f"explain?{query}")[0] == 400
 

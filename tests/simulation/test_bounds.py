@@ -148,6 +148,7 @@ HOSTILE = [
     {"warmup": 1e12},
     {"clock": kq.sim.Clock("9999999999999s")},
     {"clock": kq.sim.Clock(per_head=10**30)},
+    {"until": 1e30},
     {"model": kq.sim.RunModel("checkpoint", every=1e30)},
     {"model": kq.sim.RunModel(grace=10**30)},
     {"events": [kq.sim.Event(1e30, kq.sim.Finish(0))]},
@@ -179,7 +180,7 @@ def test_times_near_the_end_of_64_bits_do_not_wrap():
     assert states(*jobs, delays=[kq.sim.Failures("f", late, late, {"cpu": 1})]) == ["Finished"] * 3
     model = kq.sim.RunModel("checkpoint", every=late, cost=late, restore=late, grace=late)
     assert states(*jobs, model=model, events=[kq.sim.Event(1, kq.sim.Evict(0))])[1:] == ["Finished"] * 2
-    assert states(*jobs, until=1e30) == ["Finished"] * 3
+    assert states(*jobs, until=late) == ["Finished"] * 3
 
 
 def test_an_elastic_job_that_would_end_after_all_times_does_not_finish():

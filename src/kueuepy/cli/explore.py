@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from kueuepy.cli.describe import Started, find, start
-from kueuepy.cli.logs import Log, pair, say_notes_of
+from kueuepy.cli.logs import Log, pair, say_notes_of, setting
 from kueuepy.cli.options import Count, Port, Positive, Reading, Start, seconds_of
 from kueuepy.cli.output import UsageError, counting, expect_other_file, print_answer, say, until_interrupted
 from kueuepy.cli.page import serve_page
@@ -129,7 +129,7 @@ def guarantee(
         "once": _coming(once),
         "period": period,
         "by": by,
-        "edits": [Edit(*pair("--set", text)) for text in set_] or None,
+        "edits": [Edit(*setting(text)) for text in set_] or None,
         "runtimes": None if runtimes is None else _known(runtimes),
         "n": futures,
         "seed": seed,

@@ -1,17 +1,21 @@
 """Reading of a file of jobs, and `kueuepy jobs`: describe a log of jobs, or convert it to a table."""
 
 import math
+import os
 import shlex
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from kueuepy.cli.options import Censored, Reading, tables_in
 from kueuepy.cli.output import UsageError, print_json, progress, say, table
 from kueuepy.cluster import Cluster
-from kueuepy.errors import InvalidSpecError, counted, shown
+from kueuepy.errors import InvalidSpecError, KueueError, counted, shown
 from kueuepy.look.numbers import amount, duration
-from kueuepy.manifest.text.reading import is_live, is_recording
+from kueuepy.manifest import Limits
+from kueuepy.manifest.text.reading import is_live, is_recording, read
 from kueuepy.simulation.base import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
 from kueuepy.simulation.items import workloads_of_jobs
@@ -147,6 +151,28 @@ def pair(option: str, given: str, allowed: tuple[str, ...] = ()) -> tuple[str, s
         names = f", NAME one of {', '.join(allowed)}" if allowed else ""
         raise UsageError(f"{option}: is {shown(given)}; it must be NAME=VALUE{names}")
     return name, value
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Return the path and the value of a text such as `ClusterQueue/a:stopPolicy=Hold`.
+
+    The value is what it is in a manifest; a text such as `*`, which is not YAML, remains a text.
+    """
+    path, value = pair("--set", text)
+    with suppress(KueueError):
+        return path, as_in_manifest(value)
+    return path, value
+
+
+def as_in_manifest(text: str) -> Any:
+    """Return the value that a text has in a manifest: a number, boolean, list, text or `None`.
+
+    Raises:
+        ManifestError: The text is not YAML.
+    """
+    # As an item of a list, because `null` alone is no document.
+    documents = [one.value for one in read("option", os.fsencode(f"- {text}"), Limits(), strict=True)]
+    return documents[0][0] if len(documents) == len(documents[0]) == 1 else text
 
 
 def describe(

@@ -15,6 +15,7 @@ from msgspec import Meta
 from kueuepy.cli.signature import in_options
 from kueuepy.cli.tools import TOOLS, Answer, Source
 from kueuepy.errors import InternalError, KueueError, NotFoundError, imported, suggestion
+from kueuepy.jobs.numbers import unsigned
 from kueuepy.manifest.text.reading import CLUSTER
 from kueuepy.profiles.version import installed
 
@@ -108,12 +109,13 @@ class Pages:
         """
         own, _, number = cursor.partition(".")
         pages = self._answers.get(key, []) if own == key else []
-        if not (number.isascii() and number.isdigit() and 0 < int(number[:9]) < len(pages)):
+        place = unsigned(number)
+        if place is None or not 0 < place < len(pages):
             raise NotFoundError(
                 f'{tool}: cursor: is "{cursor}"; it must be next_cursor of the previous page of the same call; call '
                 "without a cursor for the first page"
             )
-        return pages[int(number)]
+        return pages[place]
 
 
 # Without sources, the tools answer about the current cluster of kubectl.

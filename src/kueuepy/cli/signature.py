@@ -131,8 +131,11 @@ class Option(NamedTuple):
         Raises:
             ArgumentTypeError: The text has another form.
         """
+        from kueuepy.tables.kinds import exact_number  # noqa: PLC0415 - help does not need it
+
         try:
-            found = msgspec.convert(text, self.kind, strict=False)
+            is_number = {int, float} & {self.kind, *get_args(self.kind)}
+            found = msgspec.convert(exact_number(text) if is_number else text, self.kind, strict=False)
             if not isinstance(found, int | float) or abs(found) < _LARGEST:
                 return found
         except msgspec.ValidationError:

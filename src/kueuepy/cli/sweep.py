@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from kueuepy.cli.logs import Log, pair
+from kueuepy.cli.logs import Log, as_in_manifest, pair
 from kueuepy.cli.options import Positive, Reading
 from kueuepy.cli.output import UsageError, counting, expect_other_file, print_json, progress, save_figure, say, table
 from kueuepy.cluster import Cluster, dump
-from kueuepy.errors import InvalidSpecError, imported
+from kueuepy.errors import InvalidSpecError, KueueError, imported
 from kueuepy.files import write_file
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.plan import plan as make_plan
@@ -24,6 +22,7 @@ from kueuepy.objects.base import whole
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.model import Missing
 from kueuepy.simulation.table import Jobs
+from kueuepy.tables.kinds import exact_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,13 +157,14 @@ def _values(path: str, text: str, *, sampled: bool) -> Any:
         return Uniform(low or 0, high or 0, step=step)
     try:
         # As a list of YAML, so that numbers and booleans have their types.
-        return list(yaml.safe_load(f"[{text}]"))
-    except yaml.YAMLError:
+        return as_in_manifest(f"[{text}]")
+    except KueueError:
         raise InvalidSpecError(f"--over {path}: {text}; it must be values separated by commas") from None
 
 
 def _number(text: str) -> int | float:
-    return float(text) if "." in text else whole("--over", text)
+    number = exact_number(text)
+    return whole("--over", text) if number is None else number
 
 
 def _by_seed(jobs: Jobs, seeds: int) -> Jobs | Callable[[int], Jobs]:

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import yaml
-
 from kueuepy.cli.describe import describe, jobs_of, plain, rows_table, start
-from kueuepy.cli.logs import pair
+from kueuepy.cli.logs import setting
 from kueuepy.cli.options import Positive, Start, paths
 from kueuepy.cli.output import UsageError, announce, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
@@ -54,7 +52,7 @@ def whatif(
     scheduler = start(files, reading, settle=not as_is).noted()
     changed = [] if edit is None else _edits(scheduler, edit, reading, replace=replace)
     if set_:
-        changed.append(dict(_value(text) for text in set_))
+        changed.append(dict(map(setting, set_)))
     with progress("deciding with and without the change"):
         difference = scheduler.whatif(*changed)
     announce(difference.not_modelled)
@@ -182,13 +180,3 @@ def _say_absent(where: str, name: str, found: Patched, *, replace: bool) -> None
         if fields:
             hint = f"; {other}" if other else ""
             say(f"note: {where}: {name}: {verb} {', '.join(fields)}{hint}", stderr=True)
-
-
-def _value(text: str) -> tuple[str, Any]:
-    """Return the path and the value of a text such as `ClusterQueue/a:stopPolicy=Hold`; the value is YAML."""
-    path, value = pair("--set", text)
-    try:
-        # So that numbers, booleans, lists and `null` have their types; a text such as `*` is not YAML.
-        return path, yaml.safe_load(value)
-    except yaml.YAMLError:
-        return path, value

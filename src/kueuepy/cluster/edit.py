@@ -10,6 +10,7 @@ import msgspec
 
 import kueuepy.objects as api
 from kueuepy.errors import InvalidSpecError, NotFoundError, suggestion
+from kueuepy.jobs.numbers import unsigned
 from kueuepy.manifest import check_read, from_dict, to_dict
 from kueuepy.objects import encode_time, without_numpy
 from kueuepy.objects.queue import quotas_of
@@ -49,6 +50,8 @@ def edited_all(
                 there.append(obj)
             _expect_read(obj, path, found["field"])
             doc = docs.setdefault(id(obj), to_dict(obj))
+            if isinstance(value, float):  # a manifest has fractions as text, because 0.1 is not exact
+                value = int(value) if value.is_integer() else repr(value)
             _set(doc.setdefault("spec", {}), path, found["field"], value, _quotas(there, obj))
     made = [_read(obj, docs[id(obj)], values, _quotas(there, obj)) for obj in there if id(obj) in docs]
     for obj in made:
@@ -251,8 +254,8 @@ def _into(value: Any, path: str, selector: str | None) -> Any:
     names = [str(item.get("name")) for item in value if isinstance(item, dict)]
     if selector in names:
         return value[names.index(selector)]
-    if selector.isdigit() and int(selector) < len(value):
-        return value[int(selector)]
+    if (position := unsigned(selector)) is not None and position < len(value):
+        return value[position]
     raise NotFoundError(f'edit: "{path}": {_near("item", selector, set(names))}')
 
 

@@ -33,6 +33,7 @@ from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.objects.readable import decoding_fault, ready
 from kueuepy.objects.times import parse_duration
 from kueuepy.profiles import DEVELOPMENT, release_of
+from kueuepy.tables.kinds import number_of
 
 T = TypeVar("T")
 
@@ -387,10 +388,8 @@ def _seconds(value: Any) -> Any:
 
 
 def _number(text: Any) -> Any:
-    try:
-        return float(text)
-    except (TypeError, ValueError):
-        return text
+    number = number_of(text)
+    return text if number is None else number
 
 
 def _untyped(value: Any) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, briefly, suggestion
 from kueuepy.errors.problems import nearest
+from kueuepy.jobs.numbers import unsigned
 from kueuepy.manifest import from_dict, is_subdomain, to_dict
 from kueuepy.objects import LATEST, LONGEST, SECOND, Workload
 from kueuepy.simulation.grouped import Flags, Ints, sums
@@ -326,7 +327,7 @@ def keys_of(jobs: Columns) -> list[str]:
 
 def row_of(name: str) -> int | None:
     """Return the row of a job from its generated name, such as `j0000017`; `None` for any other name."""
-    return int(name[1:]) if name[:1] == "j" and name[1:].isdigit() else None
+    return unsigned(name[1:]) if name[:1] == "j" else None
 
 
 def _runtimes(column: Column) -> Ints:

@@ -16,6 +16,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.distributions import LogNormal, distribution_of, draws
 from kueuepy.simulation.model import clock_time
+from kueuepy.tables.kinds import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -126,10 +127,7 @@ def rate_of(rate: float | str) -> float:
     text = str(rate)
     number, _, unit = text.partition("/")
     seconds = {"": 1.0, "s": 1.0, "m": 60.0, "h": _HOUR, "d": _DAY}.get(unit)
-    try:
-        found = float(number) / (seconds or 0)
-    except (ValueError, ZeroDivisionError):
-        found = 0.0
+    found = (number_of(number) or 0.0) / seconds if seconds else 0.0
     if not 0 < found < float("inf"):
         raise InvalidSpecError(f"rate: {rate!r:.99}; it must be more than 0 a second, or such as 30/h")
     return found

@@ -33,7 +33,7 @@ from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.recorded import read_parquet
 from kueuepy.simulation.values import row_columns
 from kueuepy.tables.columns import Categorical, frame_columns
-from kueuepy.tables.kinds import SPAN, TIME, parse_timestamp, shown, whole
+from kueuepy.tables.kinds import SPAN, TIME, number_of, parse_timestamp, shown, whole
 
 ROW = "kueuepy:row"
 """The column with the number of each row in its file, if `read` has defaults."""
@@ -494,9 +494,10 @@ def _requests(given: dict[str, str], nodes: int, where: str) -> dict[str, Any]:
 def _amount(text: str, where: str, nodes: int = 1, cpus: int = 1) -> float:
     """Return an amount; memory without a unit is in MiB, and may be given per node (`n`) or per CPU (`c`)."""
     found = _AMOUNT.fullmatch(text)
-    if found is None:
+    number = number_of(found[1]) if found else None
+    if found is None or number is None:
         raise InvalidSpecError(f'{where}: is "{text}"; it must be an amount such as 16, 4000M or 64G')
-    return float(float(found[1]) * _SIZES.get(found[2], 1) * {"n": nodes, "c": cpus}.get(found[3], 1))
+    return float(number * _SIZES.get(found[2], 1) * {"n": nodes, "c": cpus}.get(found[3], 1))
 
 
 # --- all formats ------------------------------------------------------------------------------------------------------

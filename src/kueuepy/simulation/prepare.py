@@ -1,6 +1,5 @@
 """Preparation of a simulation: jobs in the form that the core expects, objects, and planned events."""
 
-import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -157,7 +156,7 @@ class Prepared:
 
     def end_of(self, until: Any) -> int:
         """Convert a time after the first submission to nanoseconds, at most LONGEST; `None` becomes LONGEST."""
-        return LONGEST if until is None else min(LONGEST, self.zero + time_after("until", until, math.inf))
+        return LONGEST if until is None else min(LONGEST, self.zero + time_after("until", until))
 
     def until(self, when: Any) -> "Prepared":
         """Repeat the simulation from its start up to a given time, and return the repetition."""

@@ -75,7 +75,7 @@ class AppWrapper(BaseJob):
 
 
 _ANNOTATION = "workload.codeflare.dev.appwrapper/tas-"
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]", re.ASCII)
 _SPEC_FIELDS = (
     "nodeSelector",
     "nodeName",

@@ -24,6 +24,7 @@ from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.grouped import job_figures, percentile
 from kueuepy.simulation.result import Result
 from kueuepy.tables.columns import Categorical, Columns, Framed, table_of
+from kueuepy.tables.kinds import number_of
 
 _OP = r"\s*(<=|>=|==|!=|<|>)(.*)"
 # The text can be untrusted: each \s* is followed by a character that is not a space, so matching takes linear time.
@@ -259,12 +260,9 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
         >>> number("80%", ""), number("1h30m", ""), number("90m", "", "lost_hours")
         (0.8, 5400.0, 1.5)
     """
-    try:
-        value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isnan(value):
-        return value
+    value = number_of(text.removesuffix("%"))
+    if value is not None:
+        return value / 100 if text.endswith("%") else value
     found = parse_span(text)
     hours = unit_of(figure) == "hours"
     if found is None or not (hours or unit_of(figure) == "span" or _PERCENTILE.fullmatch(figure)):

@@ -85,7 +85,7 @@ def applied(setup: Setup, policy: Policy, seed: int = 0) -> Setup:
         elif _is_setting(target):
             settings = _with_setting(settings, path, target, field, value)
         else:
-            of_objects[path] = _plain(value)
+            of_objects[path] = value
     # All objects are changed at once, because a step in between may not be valid.
     cluster = setup.cluster.edit_all(of_objects)
     return Setup(cluster, _changed(setup, of_jobs, seed), msgspec.structs.replace(settings, seed=seed))
@@ -145,15 +145,6 @@ def _changed(setup: Setup, of_jobs: Mapping[str, Any], seed: int) -> Jobs:
         if name in of_jobs:
             jobs = change(jobs, of_jobs[name], seed)
     return jobs
-
-
-def _plain(value: Any) -> Any:
-    """Return a value in the form of a manifest: fractions as strings, and Python numbers instead of NumPy numbers."""
-    # Manifests have fractions as text: a float such as 0.1 is not exact.
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else repr(value)
-    return value
 
 
 MOST = 10_000

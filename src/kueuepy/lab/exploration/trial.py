@@ -267,11 +267,11 @@ def limits(cluster: Cluster, amounts: Mapping[str, str | int | float], flavor_re
 
 def _amount(name: str, resource: str, value: Any) -> int:
     try:
-        found = Quantity(str(value)).quota(resource)
+        found = Quantity(str(value).strip()).quota(resource)
     except ValueError as error:
         raise InvalidSpecError(f'guarantee: amounts: "{name}": {value!r:.99}; it must be an amount: {error}') from None
-    if found < 0:
-        raise InvalidSpecError(f'guarantee: amounts: "{name}": {value!r:.99}; it must be 0 or more')
+    if not 0 <= found < UNLIMITED:
+        raise InvalidSpecError(f'guarantee: amounts: "{name}": {value!r:.99}; it must be 0 or more, and fit 64 bits')
     return found
 
 

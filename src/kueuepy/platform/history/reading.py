@@ -33,6 +33,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.files import is_file
+from kueuepy.jobs.numbers import unsigned
 from kueuepy.objects import LONGEST, Timestamp, nanoseconds_of
 from kueuepy.sources import LiveSource
 
@@ -359,4 +360,4 @@ class RecordedState(LiveSource):
 
 def _revision(obj: dict[str, Any]) -> int:
     text = str(obj["metadata"].get("resourceVersion", "0"))
-    return int(text) if text.isdecimal() else 0
+    return unsigned(text) or 0

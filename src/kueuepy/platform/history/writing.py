@@ -9,6 +9,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.files import closed_on_error
+from kueuepy.jobs.numbers import unsigned
 from kueuepy.objects import SECOND, parse_time
 from kueuepy.platform.history.anonymise import Anonymiser
 from kueuepy.platform.history.reading import closed, connected, pack, reading, table_of, unpack
@@ -332,9 +333,10 @@ class RecordingWriter:
 
 def _revision(obj: dict[str, Any]) -> int:
     text = str((obj.get("metadata") or {}).get("resourceVersion", ""))
-    if not text.isdecimal():
+    found = unsigned(text)
+    if found is None:
         raise InvalidSpecError(f"metadata.resourceVersion: is {text!r:.99}; it must be a number")
-    return int(text)
+    return found
 
 
 def _digest(value: Any) -> bytes:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kueuepy.errors import ApiError, StateError, checked
+from kueuepy.jobs.numbers import unsigned
 from kueuepy.objects import SECOND, Duration, duration_ns
 from kueuepy.platform.apiserver import RESOURCES, ClusterReader, Connection, Resource
 from kueuepy.platform.apiserver.connection import FORBIDDEN, GONE
@@ -272,7 +273,7 @@ class Recorder:
         if self._reader.release:
             self._writer.set_meta("release", self._reader.release)
         found = self._reader.configuration
-        if found is not None and str((found.get("metadata") or {}).get("resourceVersion", "")).isdecimal():
+        if found is not None and unsigned(str((found.get("metadata") or {}).get("resourceVersion", ""))) is not None:
             self._writer.event("ConfigMap", False, found, now)  # noqa: FBT003 - as a watch
 
 

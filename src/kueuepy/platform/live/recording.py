@@ -15,6 +15,7 @@ import msgspec
 from kueuepy.engine.decisions import Admitted, Decision
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, counted
 from kueuepy.files import uncompressed
+from kueuepy.jobs.numbers import unsigned
 from kueuepy.manifest import is_recording, load
 from kueuepy.objects import LONGEST, Timestamp, parse_time
 from kueuepy.platform.apiserver import RESOURCES
@@ -129,7 +130,7 @@ def _fault(event: Mapping[str, Any]) -> str:
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
         return "object: metadata.name: is missing; an event has the whole object"
-    if not str(metadata.get("resourceVersion", "")).isdecimal():
+    if unsigned(str(metadata.get("resourceVersion", ""))) is None:
         return f"object: metadata.resourceVersion: is {metadata.get('resourceVersion')!r:.99}; it must be a number"
     if _received(event) is None:
         return f"received: is {event.get('received')!r:.99}; it must be a time such as 2026-08-01T12:00:00.5Z"

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from kueuepy.errors import InvalidSpecError, imported
+from kueuepy.jobs.numbers import unsigned
 from kueuepy.look.serving import Answer, Request, Server
 
 Labels = tuple[tuple[str, str], ...]
@@ -124,7 +125,8 @@ class MetricsServer(Server):
             InvalidSpecError: The address is not valid, or cannot be used.
         """
         host, _, port = address.rpartition(":")
-        if not (port.isascii() and port.isdecimal()) or int(port) >= _PORTS:
+        number = unsigned(port)
+        if number is None or number >= _PORTS:
             raise InvalidSpecError(f"{address!r:.99}; it must be HOST:PORT, or a port of the loopback interface")
 
         def answer(request: Request) -> Answer | None:
@@ -132,7 +134,7 @@ class MetricsServer(Server):
             return Answer(_KIND, text().encode()) if is_read else None
 
         try:
-            super().__init__(answer, int(port), host.strip("[]") or "127.0.0.1")
+            super().__init__(answer, number, host.strip("[]") or "127.0.0.1")
         except OSError as error:
             raise InvalidSpecError(f"{address}: cannot be used: {error.strerror or error}") from None
 

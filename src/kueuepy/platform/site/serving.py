@@ -34,6 +34,7 @@ from kueuepy.pages.document import Page
 from kueuepy.platform.history import Conditions, RecordedState, Recording, key_of
 from kueuepy.platform.importer import import_cluster
 from kueuepy.scheduler import Scheduler
+from kueuepy.tables.kinds import number_of
 
 _Cells = dict[tuple[str, str], int]
 
@@ -369,11 +370,8 @@ class PageSite:
         self._at = time.monotonic()
 
     def _explanation(self, query: Mapping[str, str]) -> Answer:
-        try:
-            seconds = float(query.get("t", "0"))
-        except ValueError:
-            seconds = math.nan
-        if not math.isfinite(seconds) or "name" not in query:
+        seconds = number_of(query.get("t", "0"))
+        if seconds is None or not math.isfinite(seconds) or "name" not in query:
             return Answer("text/plain", b"", status=HTTPStatus.BAD_REQUEST)
         found: dict[str, Any]
         try:
