@@ -12,6 +12,7 @@ import pickle
 import shutil
 import sys
 import tempfile
+import time
 from itertools import count
 from pathlib import Path
 from zlib import crc32
@@ -189,6 +190,15 @@ CALLS = {
     "cycle with checks": lambda s: s.cycle(),
     "settle with checks": lambda s: s.settle(),
 }
+VARIANT_CALLS = {
+    "submit": lambda s: s.submit(job("new-job", cpu=2)),
+    "apply a queue": lambda s: s.apply(preferring(3)),
+    "remove": lambda s: s.remove(kq.Workload("job-b")),
+    "finish": lambda s: s.finish("job-b"),
+    "delete": lambda s: s.delete("job-a", "job-b"),
+    "cycle": lambda s: s.cycle(),
+    "settle": lambda s: s.settle(),
+}
 READS = {
     "explain": lambda s: str(s.explain("late")),
     "explain a row": lambda s: str(s.explain(job("new"))),
@@ -212,10 +222,28 @@ def made():
     return begun(kq.Scheduler(cluster(), stopping=30))
 
 
+def preferring(cpu):
+    policy = {"migration": {"mode": "TryPreferredFlavors"}}
+    return kq.ClusterQueue.of("a", dict.fromkeys(("d", "e"), {"cpu": cpu}), concurrent_admission_policy=policy)
+
+
+def with_variants():
+    """A Scheduler in which a workload may move to the flavor that another one has left, and a third one is new."""
+    gates = kq.Configuration(feature_gates={"ConcurrentAdmission": True})
+    scheduler = kq.Scheduler(kq.Cluster(*map(kq.ResourceFlavor, "de"), preferring(2), configuration=gates))
+    scheduler.submit(job("job-a", cpu=2), job("job-b", cpu=2), job("job-c", cpu=2))
+    scheduler.settle()
+    scheduler.finish("job-a")
+    scheduler.submit(job("job-d"))
+    return scheduler
+
+
 @everywhere
-@pytest.mark.parametrize("name", CALLS)
-def test_calls_of_a_scheduler(name, is_long):
-    base, call = made(), CALLS[name]
+@pytest.mark.parametrize(
+    ("begin", "name"), [(made, name) for name in CALLS] + [(with_variants, name) for name in VARIANT_CALLS]
+)
+def test_calls_of_a_scheduler(begin, name, is_long):
+    base, call = begin(), (CALLS if begin is made else VARIANT_CALLS)[name]
     if name.endswith("with checks"):
         base.answer_checks({"example.com/budget": approve})
     done = base.fork()
@@ -229,6 +257,33 @@ def test_calls_of_a_scheduler(name, is_long):
             assert scheduler.submit(job("next")) == ("default/next",)
             scheduler.settle()
             seen(scheduler)
+
+
+@everywhere
+@pytest.mark.parametrize("name", ["submit a row", "finish", "cycle", "settle"])
+def test_calls_with_the_clock_of_the_system(monkeypatch, name, is_long):
+    """A call begins with the time of the clock, which passes whether or not the call is interrupted."""
+    now = [0]
+    monkeypatch.setattr(time, "time_ns", lambda: 0)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+
+    def begin():
+        now[0] = 0
+        scheduler = begun(kq.Scheduler(cluster(), stopping=30, clock="system"))
+        now[0] = 40 * 10**9
+        return scheduler
+
+    done, call = begin(), CALLS[name]
+    later = done.fork()
+    later.advance(40)
+    states = [seen(done), seen(later)]
+    call(done)
+    states.append(seen(done))
+    scheduler = begin()
+    for at, error in places(lambda: call(scheduler), is_long=is_long):
+        scheduler = begin()
+        raising(lambda: call(scheduler), at, error)  # noqa: B023 - called at once
+        assert seen(scheduler) in states, (name, at, error)
 
 
 @everywhere
@@ -337,6 +392,21 @@ def test_calls_of_a_journal(memory, name, is_long):
         shutil.rmtree(folder)
 
 
+@everywhere
+def test_a_new_journal_is_whole_or_can_be_made_again(memory, is_long):
+    numbers, start = count(), kq.Scheduler(cluster(), stopping=30)
+
+    def begin(path):
+        with Journal(path, durability="process") as journal:
+            return seen(journal.scheduler(start))
+
+    wanted = begin(memory / "whole.db")
+    for at, error in places(lambda: begin(memory / f"{next(numbers)}.db"), is_long=is_long):
+        path = memory / f"{next(numbers)}.db"
+        raising(lambda: begin(path), at, error)  # noqa: B023 - called at once
+        assert begin(path) == wanted, (at, error)
+
+
 # Fleets.
 
 
@@ -368,6 +438,7 @@ FLEET_CALLS = {
     "status": lambda f: f.status("there"),
     "explain": lambda f: f.explain("there"),
     "fork": lambda f: f.fork().dispatch(),
+    "submit to the manager": lambda f: f.manager.submit(job("other")),
     "settle on a worker": lambda f: f["v"].settle(),
 }
 
@@ -420,6 +491,7 @@ RUN_CALLS = {
     "step": lambda r: r.step(),
     "fork": lambda r: r.fork().run(),
     "result": lambda r: r.result(),
+    "close": lambda r: r.close(),
     "scheduler": lambda r: r.scheduler,
     "progress": lambda r: r.progress(),
     "states": lambda r: r.states,
@@ -434,7 +506,8 @@ RUNS = {
 def ended(run):
     """The result after the run has gone on to its end."""
     twin = run.fork()
-    twin.run()
+    with contextlib.suppress(kq.errors.StateError):  # it is closed
+        twin.run()
     table = twin.result().jobs
     return [str(table[name].tolist()) for name in ("name", "submit", "first_start", "end")], len(run.jobs)
 
