@@ -31,6 +31,12 @@ def test_objects_that_no_api_server_would_store_are_rejected():
         import_cluster(dump(workload("w", {"conditions": [condition("QuotaReserved")]})))
 
 
+@pytest.mark.parametrize("kind", [[], {}, ["Pod"], 5, None])
+def test_an_object_without_a_kind_is_rejected(kind):
+    with pytest.raises(InvalidSpecError, match="kind"):
+        import_cluster(dump({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}}))
+
+
 def test_a_job_is_submitted_unless_it_has_a_workload():
     def job(name, *, suspend=True, **status):
         labels = {"kueue.x-k8s.io/queue-name": "lq"}

@@ -224,7 +224,7 @@ def made():
 
 def preferring(cpu):
     policy = {"migration": {"mode": "TryPreferredFlavors"}}
-    return kq.ClusterQueue.of("a", dict.fromkeys(("d", "e"), {"cpu": cpu}), concurrent_admission_policy=policy)
+    return kq.ClusterQueue.of("a", {"d": {"cpu": cpu}, "e": {"cpu": cpu}}, concurrent_admission_policy=policy)
 
 
 def with_variants():
@@ -279,8 +279,8 @@ def test_calls_with_the_clock_of_the_system(monkeypatch, name, is_long):
     states = [seen(done), seen(later)]
     call(done)
     states.append(seen(done))
-    scheduler = begin()
-    for at, error in places(lambda: call(scheduler), is_long=is_long):
+    fresh = begin()
+    for at, error in places(lambda: call(fresh), is_long=is_long):
         scheduler = begin()
         raising(lambda: call(scheduler), at, error)  # noqa: B023 - called at once
         assert seen(scheduler) in states, (name, at, error)

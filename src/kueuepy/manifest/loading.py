@@ -198,7 +198,7 @@ class _Loader:
                 self.take(part)
         elif doc.get("kind") == "List":
             self._fail(item, Problem(("items",), "Invalid", f"is {named(doc['items'])}; it must be a list"), "List")
-        elif self._pick is None or not self._pick(item):
+        elif self._pick is None or not _is_word(doc.get("kind")) or not self._pick(item):
             self._take_object(item, item.value)
         item.value = None  # a dump of a large cluster need not be in memory twice
 
