@@ -393,7 +393,9 @@ def test_calls_of_a_journal(memory, name, is_long):
 
 
 @everywhere
-def test_a_new_journal_is_whole_or_can_be_made_again(memory, is_long):
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_a_new_journal_is_whole_or_can_be_made_again(memory, is_closed, is_long):
+    """Also one that is closed before it is written: the lock of an interrupted constructor is released."""
     numbers, start = count(), kq.Scheduler(cluster(), stopping=30)
 
     def begin(path):
@@ -401,9 +403,10 @@ def test_a_new_journal_is_whole_or_can_be_made_again(memory, is_long):
             return seen(journal.scheduler(start))
 
     wanted = begin(memory / "whole.db")
-    for at, error in places(lambda: begin(memory / f"{next(numbers)}.db"), is_long=is_long):
+    call = (lambda path: Journal(path).close()) if is_closed else begin
+    for at, error in places(lambda: call(memory / f"{next(numbers)}.db"), is_long=is_long):
         path = memory / f"{next(numbers)}.db"
-        raising(lambda: begin(path), at, error)  # noqa: B023 - called at once
+        raising(lambda: call(path), at, error)  # noqa: B023 - called at once
         assert begin(path) == wanted, (at, error)
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.files import closed_on_error
 
 Identity: TypeAlias = tuple[int, int]
 """Device and inode number of a file."""
@@ -75,13 +74,36 @@ class Lock:
         self.is_new = identity(self.path) is None
         for _ in range(_TRIES):
             before = identity(self.path)
-            self._connection = _locked(journal, self.path, time.monotonic() + wait)
+            self._acquire(journal, time.monotonic() + wait)
             # If the identity is unchanged, the locked file still has this name.
             if before is not None and before == identity(self.path):
                 self.identity = before
                 return
             self._connection.close()
         raise StateError(f"{journal}: cannot be locked: {self.path} is removed again and again")
+
+    def _acquire(self, journal: Path, until: float) -> None:
+        """Lock the file as soon as no other Journal has locked it, until a time of the monotonic clock."""
+        try:
+            # If several processes try at once, SQLite rejects all but one, which waits until the others have given up.
+            self._connection = sqlite3.connect(self.path, timeout=0.1, isolation_level=None, check_same_thread=False)
+            while not _begins(self._connection):
+                if time.monotonic() >= until:
+                    raise StateError(
+                        f"{journal}: is in use by another Journal; only one may write it, and wait= waits for it"
+                    )
+                time.sleep(_PAUSE)
+        except sqlite3.Error as error:
+            why = error if journal.parent.is_dir() else f"{journal.parent} is not a directory"
+            raise StateError(f"{journal}: cannot be locked: {why}") from None
+
+    def __del__(self) -> None:
+        """Release the lock if a constructor has failed or was interrupted.
+
+        A connection refers to itself, so that Python alone would close it at some later time.
+        """
+        with suppress(AttributeError):  # it was interrupted before it had a connection
+            self._connection.close()
 
     @property
     def name(self) -> str:
@@ -110,24 +132,6 @@ def is_locked(error: sqlite3.Error) -> bool:
     """
     code = getattr(error, "sqlite_errorcode", None)
     return code == _BUSY if code is not None else "locked" in str(error)
-
-
-def _locked(journal: Path, path: str, until: float) -> sqlite3.Connection:
-    """Lock a file as soon as no other Journal has locked it, until a time of the monotonic clock."""
-    try:
-        # If several processes try at once, SQLite rejects all but one, which waits until the others have given up.
-        opened = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False)
-        with closed_on_error(opened) as connection:
-            while not _begins(connection):
-                if time.monotonic() >= until:
-                    raise StateError(
-                        f"{journal}: is in use by another Journal; only one may write it, and wait= waits for it"
-                    )
-                time.sleep(_PAUSE)
-            return connection
-    except sqlite3.Error as error:
-        why = error if journal.parent.is_dir() else f"{journal.parent} is not a directory"
-        raise StateError(f"{journal}: cannot be locked: {why}") from None
 
 
 def _begins(connection: sqlite3.Connection) -> bool:
