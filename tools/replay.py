@@ -3,12 +3,18 @@
 It needs an installed kueuepy. A scenario consists of objects, of steps and, if it was recorded, of Kueue's decisions at
 each step. Each scenario is answered: if one is not valid, its results are empty, and the reason is written to standard
 error.
+
+With `--record`, it prints the recorded scenarios with other decisions than kueuepy's instead, shrunk to few steps.
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,6 +25,7 @@ from kueuepy.errors.arguments import checked
 from scenario.fleet import FleetReplay
 from scenario.reader import decoded, lines
 from scenario.runner import Replay
+from scenario.shrinking import first_difference, shrunk
 
 
 @checked
@@ -73,6 +80,33 @@ def _replay(files: list[str], version: str | None) -> int:
     return 0 if valid else 1
 
 
+def _recorded(command: str, scenarios: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the scenarios with the results that a recorder writes: `COMMAND IN OUT`; it may leave out some."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, made = Path(folder, "in.jsonl"), Path(folder, "out.jsonl")
+        given.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in scenarios))
+        subprocess.run([*shlex.split(command), str(given), str(made)], check=True)  # noqa: S603 - the user's command
+        return [decoded(line) for _, line in lines(str(made))]
+
+
+def _compare(files: list[str], command: str) -> int:
+    """Record the scenarios without results, and print the first difference of each, and the shrunk scenario."""
+    given = [decoded(line) for path in files for _, line in lines(path)]
+    scenarios = [one for one in given if one.get("results")]
+    if bare := [one for one in given if not one.get("results")]:
+        scenarios += _recorded(command, bare)
+    differ = 0
+    for scenario in scenarios:
+        if (found := first_difference(scenario)) is None:
+            continue
+        differ += 1
+        sys.stderr.write(f"{scenario['name']}: step {found[0]}: {found[1]}\n")
+        small = shrunk(scenario, lambda tried: _recorded(command, tried))
+        sys.stdout.buffer.write(msgspec.json.encode(small) + b"\n")
+    sys.stderr.write(f"{len(given)} scenarios, {len(scenarios)} recorded, {differ} differ\n")
+    return 1 if differ else 0
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command and return its exit code: 0 for success, 1 if a file or a scenario is not valid."""
     parser = argparse.ArgumentParser(
@@ -91,7 +125,15 @@ def main(argv: list[str] | None = None) -> int:
         metavar="VERSION",
         help="release of Kueue to emulate, e.g. v0.18 (default: the release named in each scenario)",
     )
+    parser.add_argument(
+        "--record",
+        metavar="COMMAND",
+        help="recorder of Kueue, called as COMMAND IN OUT: record the scenarios without results, and print those on "
+        "which kueuepy differs, shrunk",
+    )
     args = parser.parse_args(argv)
+    if args.record:
+        return guarded(lambda: _compare(args.files, args.record))
     return guarded(lambda: _replay(args.files, args.kueue_version))
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from kueuepy._core import Engine
 from kueuepy.selectors import is_available
+from scenario.difference import differences
 from scenario.runner import Replay
-from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data"
 EVERY = 7

@@ -11,8 +11,8 @@ import pytest
 
 from kueuepy.profiles import open_answers, release_of
 from kueuepy.selectors import is_available
+from scenario.difference import differences
 from scenario.runner import Replay
-from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data"
 

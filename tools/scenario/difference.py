@@ -1,4 +1,4 @@
-"""Differences between the recorded result of a step and that of the engine."""
+"""Differences between the recorded results of a scenario and those of a replay."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from kueuepy._core import Quantity
 
 Result = dict[str, Any]
+_MOVES = ("created", "deleted", "updated", "started", "stopped", "gated", "opened", "deactivating")
 
 
 def differences(expected: Result, actual: Result) -> dict[str, tuple[Any, Any]]:
@@ -21,6 +22,36 @@ def differences(expected: Result, actual: Result) -> dict[str, tuple[Any, Any]]:
     for field, digits in (("shares", 1e-9), ("consumed", 2e-5)):
         if not _close(recorded[field], replayed[field], digits):
             found[field] = (recorded[field], replayed[field])
+    return found
+
+
+def fleet_facts(result: Result) -> Result:
+    """What a step of a fleet adds to the results of its clusters."""
+    checks = {
+        entry["workload"]: (
+            entry["state"],
+            entry.get("message") or "",
+            tuple(entry.get("nominated") or ()),
+            entry.get("cluster") or "",
+        )
+        for entry in result.get("checks") or ()
+    }
+    finished = {
+        entry["workload"]: (entry.get("reason") or "", entry.get("message") or "")
+        for entry in result.get("finished") or ()
+    }
+    moves = {move: sorted((e["cluster"], e["workload"]) for e in result.get(move) or ()) for move in _MOVES}
+    return {"checks": checks, "finished": finished, **moves}
+
+
+def fleet_differences(expected: Result, actual: Result) -> dict[str, Any]:
+    """The fields of a step of a fleet that disagree, with those of each of its clusters."""
+    recorded, replayed = fleet_facts(expected), fleet_facts(actual)
+    found: dict[str, Any] = {name: (fact, replayed[name]) for name, fact in recorded.items() if fact != replayed[name]}
+    before, after = expected.get("clusters") or {}, actual["clusters"]
+    for cluster in sorted({*before, *after}):
+        if inner := differences(before.get(cluster) or {}, after.get(cluster) or {}):
+            found[cluster] = inner
     return found
 
 
