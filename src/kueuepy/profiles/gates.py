@@ -13,7 +13,8 @@ _GATES = """
 AdmissionFairSharing +15
 AdmissionGatedBy -17 +19
 AssignQueueLabelsForPods +17
-CleanupProvisioningRequestsOnEviction +17 ~ Kueue would keep the ProvisioningRequests of evicted workloads
+CleanupProvisioningRequestsOnEviction +17 ~ Kueue would keep the request of an evicted workload, whose status \
+counts again once the workload has quota again
 ConcurrentAdmission -18
 ConfigurablePreemptions -20 ~ Kueue would also use a PreemptionConfig to choose victims
 ConfigurableResourceTransformations !15 x16 ~
@@ -74,7 +75,8 @@ RecomputeAssignmentUponPreemptionTargetsOverlap -18 +20
 RejectUpdatesToCQWithInvalidOnFlavors -16
 RemoveFinalizersWithStrictPatch +15 | affects only writes to the API server
 SanitizePodSets +15 !17 x19 ~
-SchedulerLibraryIntegration -19 ~ Kueue would use another library to test whether pods fit on nodes
+SchedulerLibraryIntegration -19 ~ plugins of kube-scheduler would test whether pods fit on nodes: host ports \
+count, tolerations of flavors do not, nodes that are not ready need a taint, and messages give no reason per node
 SchedulerLongRequeueInterval -15 x20 ~
 SchedulerTimestampPreemptionBuffer -15 x20 ~
 SchedulingEquivalenceHashing -15 +18
