@@ -125,7 +125,8 @@ def _delay(random: Random) -> Any:
         capacity = queue(random, "a", None, []) if random.random() < 0.2 else None
         delay, fails = random.choice((0, 30, 600, 9.2e9, 9.3e9, -1)), random.choice((0, 0.5, 1.0))
         revoked = random.choice((None, None, 0, 60, kq.sim.Exponential(60)))
-        return kq.sim.CheckDelay("c", delay, fails=fails, capacity=capacity, revoked=revoked)
+        expires = random.choice((None, None, 0, 60))
+        return kq.sim.CheckDelay("c", delay, fails=fails, capacity=capacity, revoked=revoked, expires=expires)
     if kind == 1:
         return kq.sim.Startup(random.choice("fgx"), random.choice((_time(random), kq.sim.Exponential(60))))
     # A unit or a mean time that is very small is valid, and takes as many failures as it says.

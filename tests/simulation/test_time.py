@@ -144,6 +144,27 @@ def test_revoked_capacity_deactivates_a_running_job():
     assert result.jobs["end"].tolist() == [80, 90]
 
 
+@pytest.mark.parametrize(
+    ("expires", "revoked", "state", "held", "end"),
+    [
+        ("10s", None, "Deactivated", (30 + 10 + 60) + (30 + 10), 140),  # not admitted: a retry, and no further one
+        ("10s", "25s", "Deactivated", 100, 100),  # revoked while the retry waits, which Kueue sees after the wait
+        ("30s", None, "Finished", 150, 150),  # admitted after 50 s
+        ("30s", "40s", "Deactivated", 70, 70),
+    ],
+)
+def test_a_booking_that_expires_before_the_other_checks_are_ready_is_retried(expires, revoked, state, held, end):
+    rules = [kq.objects.AdmissionCheckStrategyRule(name) for name in ("nodes", "budget")]
+    there = provisioned(retryStrategy={"backoffLimitCount": 1}).replace(
+        kq.AdmissionCheck("budget", controller_name="example.com/budget"),
+        kq.ClusterQueue.of("q", {"f": {GPU: 9, "cpu": 9}}, admission_checks_strategy=rules),
+    )
+    nodes = kq.sim.CheckDelay("nodes", "30s", expires=expires, revoked=revoked)
+    jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
+    result = kq.simulate(there, jobs, delays=[nodes, kq.sim.CheckDelay("budget", "50s")])
+    assert [result.jobs[name][0] for name in ("state", "held", "end")] == [state, held, end]
+
+
 def test_pods_start_after_a_delay(one):
     jobs = [{"queue": "q", "submit": 0, "runtime": 100, "gpu": 1}]
     result = kq.simulate(one, jobs, delays=[kq.sim.Startup("f", 7)])

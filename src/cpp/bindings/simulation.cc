@@ -50,8 +50,10 @@ Provisioning ReadProvisioning(const py::handle& given) {
                             {},
                             {},
                             {},
+                            {},
                             {}};
   if (!given["revoked"].is_none()) provisioning.revoked = ReadDraws(given["revoked"]);
+  if (!given["expires"].is_none()) provisioning.expires = ReadDraws(given["expires"]);
   if (!given["config"].is_none()) {
     const auto [managed, waits, limit] =
         given["config"].cast<std::tuple<std::vector<std::string>, std::vector<int64_t>, int64_t>>();

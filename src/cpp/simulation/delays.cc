@@ -44,4 +44,13 @@ bool Provisioning::IsNeeded(const Workload& workload) const {
   });
 }
 
+std::vector<Time> Provisioning::EndsOf(int32_t row, int32_t run) const {
+  std::vector<Time> ends;
+  if (revoked) ends.push_back(revoked->Of(row, run));
+  // Revoked capacity counts before an expired booking.
+  const Time expiry = expires ? expires->Of(row, run) : INT64_MAX;
+  if (expires && (ends.empty() || expiry < ends.front())) ends.push_back(expiry);
+  return ends;
+}
+
 }  // namespace kueue

@@ -48,12 +48,18 @@ struct Provisioning {
   Time failing = 0;
   // Changes that are applied when the check becomes Ready for the first time, such as adding nodes.
   std::vector<std::function<void(Engine&)>> capacity;
-  std::vector<std::string> queues;           // ClusterQueues changed by `capacity`.
-  std::optional<Draws> revoked;              // Time from Ready until the check is rejected; absent: never.
+  std::vector<std::string> queues;  // ClusterQueues changed by `capacity`.
+  std::optional<Draws> revoked;     // Time from Ready until the check is rejected; absent: never.
+  // Time from Ready until the booking of the nodes expires; absent: never. Only a workload that other checks
+  // still hold back then tries again.
+  std::optional<Draws> expires;
   std::optional<ProvisioningConfig> config;  // Absent: each failure is retried at once.
 
   // Returns whether the check of a workload with quota waits for nodes.
   bool IsNeeded(const Workload& workload) const;
+  bool Fails(int32_t row, int32_t run) const { return failing > 0 && fails.Of(row, run) < failing; }
+  // Returns the times from Ready at which the check may get another answer.
+  std::vector<Time> EndsOf(int32_t row, int32_t run) const;
 };
 
 // Time between admission on a flavor and the readiness of the pods. The job makes no progress during the

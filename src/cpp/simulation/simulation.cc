@@ -276,15 +276,20 @@ void Simulation::Answer(int32_t number, size_t check) {
   const bool is_needed = by.IsNeeded(workload);
   CheckState answer = CheckState::kReady;
   std::optional<int64_t> seconds;
-  if (known != states.end() && known->state == CheckState::kReady) {
+  const Time ready_for = now() - job.reserved - by.delay.Of(row, run);
+  const bool was_ready = ready_for > 0 || (known != states.end() && known->state == CheckState::kReady);
+  const bool has_expired = was_ready && by.expires && ready_for == by.expires->Of(row, run);
+  if (has_expired && workload.IsAdmitted()) return;
+  if (was_ready && !has_expired) {
     answer = CheckState::kRejected;  // The capacity is revoked.
-  } else if (is_needed && by.failing > 0 && by.fails.Of(row, run) < by.failing) {
+  } else if (has_expired || (is_needed && by.Fails(row, run))) {
     if (by.config) seconds = by.config->RetryAfter(attempt);
     answer = by.config && !seconds ? CheckState::kRejected : CheckState::kRetry;
     if (seconds) plan(SaturatingMul(*seconds, kSecond), Happening::kTimer, number);
-  } else if (is_needed && by.revoked) {
+  } else if (is_needed) {
     const auto checks = static_cast<int32_t>(data().options.delays.checks.size());
-    plan(by.revoked->Of(row, run), Happening::kAnswer, number * checks + static_cast<int32_t>(check));
+    for (Time end : by.EndsOf(row, run))
+      plan(end, Happening::kAnswer, number * checks + static_cast<int32_t>(check));
   }
   data().engine.SetCheckState(job.workload, by.check, answer, std::nullopt, seconds);
   runs_.Report(number);

@@ -147,6 +147,7 @@ class CheckDelay(msgspec.Struct, frozen=True):
         capacity: An `Edit` or a Kueue object to apply when the check first becomes Ready, such as a higher nominal
             quota for nodes that an autoscaler adds. By default, no capacity is added.
         revoked: The time, or a distribution of times, from Ready until the capacity is revoked; never by default.
+        expires: The same until the booking of nodes expires. A job that other checks still hold back is then retried.
     """
 
     check: str
@@ -154,6 +155,7 @@ class CheckDelay(msgspec.Struct, frozen=True):
     fails: float = 0.0
     capacity: Any = None
     revoked: Any = None
+    expires: Any = None
 
 
 class Startup(msgspec.Struct, frozen=True):
@@ -256,9 +258,10 @@ def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[
             fails = _parts(seed, f"fails {delay.check}")
             objects = [] if delay.capacity is None else changed_by(delay.capacity, planned)
             # The core compares the 32 bits of a draw with this bound.
-            drawn = {"delay": times, "fails": fails, "failing": int(delay.fails * _WHOLE)}
-            revoked = None if delay.revoked is None else _table(seed, f"revoked {delay.check}", delay.revoked)
-            found["checks"].append({"check": delay.check, **drawn, "capacity": objects, "revoked": revoked})
+            drawn: dict[str, Any] = {"delay": times, "fails": fails, "failing": int(delay.fails * _WHOLE)}
+            ends = (("revoked", delay.revoked), ("expires", delay.expires))
+            drawn |= {name: None if at is None else _table(seed, f"{name} {delay.check}", at) for name, at in ends}
+            found["checks"].append({"check": delay.check, **drawn, "capacity": objects})
         elif isinstance(delay, Startup):
             times = _table(seed, f"startup {delay.flavor}", delay.delay)
             found["startups"].append({"flavor": delay.flavor, "delay": times})
