@@ -514,12 +514,13 @@ class Dispatch:
         checks: Sequence[tuple[str, Sequence[int] | None]],
         options: dict[str, Any],
     ) -> None: ...
-    def look(self, copies: Sequence[tuple[int, str]] = ()) -> list[tuple[str, str, str]]:
+    def look(self, jobs: Sequence[tuple[int, str, tuple[str, Sequence[str]]]] = ()) -> list[tuple[str, str, str]]:
         """Reconcile all workloads until nothing changes. Return (action, cluster, workload) for each action.
 
         Args:
-            copies: For workloads whose jobs are not batch Jobs, when the status of the job is copied from the worker:
-                `UnlessSuspended`, `Always` or `Never`.
+            jobs: For workloads whose jobs are not batch Jobs, or that share a job: when the status of the job is copied
+                from the worker (`UnlessSuspended`, `Always` or `Never`), the part of the workload in the choice of a
+                cluster (`Alone`, `Leads`, `Follows` or `Waits`), and the keys of the other workloads of the job.
         """
     def collect(self) -> list[tuple[str, str, str]]:
         """Delete the copies of deleted workloads. Return (action, cluster, workload) for each action."""

@@ -10,19 +10,11 @@ import pytest
 
 import kueuepy as kq
 from job_manifests import CLUSTER, NAMES, example
-from kueuepy.errors import UnsupportedError
 from kueuepy.jobs import PodSetPath, path_kind, register
 from kueuepy.objects import Configuration, MultiKueueSettings
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 ADMITTED = 'The workload was admitted on "w1"'
-UNMODELLED = {
-    "deployment": "Pods",
-    "job-elastic": "elastic jobs",
-    "leaderworkerset": "LeaderWorkerSets",
-    "pod": "Pods",
-    "podgroup": "Pods",
-}
 CONTROLLERS = {
     "appwrapper": "workload.codeflare.dev/appwrapper-controller",
     "job": "kubernetes.io/job-controller",
@@ -75,7 +67,7 @@ def dispatched(step):
     step.dispatch()
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in UNMODELLED and n != "sparkapplication"])
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "sparkapplication"])
 def test_jobs_of_these_kinds_run_on_a_worker(name):
     step, key = submitted(name)
     dispatched(step)
@@ -86,15 +78,6 @@ def test_jobs_of_these_kinds_run_on_a_worker(name):
     step.finish(key, message="Done")
     step.dispatch()
     assert "Finished" in conditions(step, key)
-
-
-@pytest.mark.parametrize(("name", "what"), UNMODELLED.items())
-def test_jobs_that_are_not_modelled_are_an_error(name, what):
-    step, key = submitted(name)
-    with pytest.raises(UnsupportedError, match=f'Workload "{key}": a Fleet does not dispatch {what}'):
-        step.dispatch()
-    step.manager.delete(*step.manager.keys())
-    assert step.dispatch() == ()
 
 
 def test_a_kind_without_an_adapter_is_rejected():
@@ -185,7 +168,17 @@ def test_a_custom_kind_runs_on_a_worker_if_the_configuration_names_it(gate, mana
     assert step.status(key).message == message
 
 
-@pytest.mark.parametrize(("name", "waits"), [("job", False), ("jobset", True), ("statefulset", False)])
+@pytest.mark.parametrize(
+    ("name", "waits"),
+    [
+        ("job", False),
+        ("jobset", True),
+        ("pod", True),
+        ("podgroup", True),
+        ("statefulset", False),
+        ("leaderworkerset", False),
+    ],
+)
 def test_the_status_that_is_copied_before_the_start_keeps_the_quota_of_an_evicted_job(name, waits):
     """Kueue releases the quota of an evicted workload when its job on the manager has no active pods.
 
@@ -200,7 +193,10 @@ def test_the_status_that_is_copied_before_the_start_keeps_the_quota_of_an_evicte
     assert ("QuotaReserved" in conditions(step, key)) is waits
 
 
-@pytest.mark.parametrize(("name", "waits"), [("job", True), ("jobset", True), ("statefulset", False)])
+@pytest.mark.parametrize(
+    ("name", "waits"),
+    [("job", True), ("jobset", True), ("pod", True), ("statefulset", False), ("leaderworkerset", False)],
+)
 def test_the_pods_on_the_worker_keep_the_quota_of_an_evicted_job(name, waits):
     step, key = submitted(name)
     dispatched(step)
@@ -209,3 +205,83 @@ def test_the_pods_on_the_worker_keep_the_quota_of_an_evicted_job(name, waits):
     step.dispatch()
     evict(step, key)
     assert ("QuotaReserved" in conditions(step, key)) is waits
+
+
+# --- jobs that workloads share: `workload.go:reconcileGroup,nominateAndSynchronizeWorkers,syncToSingleCluster` --------
+
+
+def shared(name, **quota):
+    """A fleet of two workers with one example job, its manifest, and the keys of its workloads."""
+    manifest, _ = example(name)
+    worker = kq.load(CLUSTER)
+    step = kq.FleetScheduler(kq.Fleet({"w1": worker, "w2": worker.edit_all(quota)}))
+    keys = step.manager.submit(manifest)
+    step.manager.settle()
+    return step, manifest, keys
+
+
+def moves(step, *keys):
+    """What a dispatch does, with the place of each workload in `keys`."""
+    return [f"{move.what} {move.cluster} {keys.index(move.workload)}" for move in step.dispatch()]
+
+
+def test_the_groups_of_a_leader_worker_set_follow_the_first_to_its_cluster_and_share_its_job():
+    step, _, keys = shared("leaderworkerset")
+    assert moves(step, *keys) == ["created w1 0", "created w2 0"]
+    step["w2"].settle()
+    assert moves(step, *keys) == ["deleted w1 0", "started w2 0", "created w2 1"]
+    assert [step.status(key).cluster for key in keys] == ["w2", None]
+    assert step.status(keys[1]).nominated == ("w2",)
+    assert [copy.has_job for copy in step.status(keys[1]).copies] == [True]
+    step["w2"].settle()
+    assert moves(step, *keys) == []
+    assert step.status(keys[1]).message == 'The workload was admitted on "w2"'
+
+
+def test_the_groups_of_a_leader_worker_set_wait_until_all_have_a_workload():
+    step, _, (first, second) = shared("leaderworkerset")
+    step.manager.delete(second)
+    assert moves(step, first) == []
+
+
+def test_the_job_of_a_leader_worker_set_is_deleted_for_each_group_without_quota():
+    """Kueue makes it again for the other groups, as the recorded scenarios with LeaderWorkerSets show."""
+    step, _, keys = shared("leaderworkerset")
+    step.dispatch()
+    step["w1"].settle()
+    step.dispatch()
+    step["w1"].settle()
+    step.dispatch()
+    step.manager.settle()
+    evict(step, keys[1])
+    step.manager.settle()
+    assert moves(step, *keys) == ["stopped w1 1", "deleted w1 1", "started w1 0", "stopped w1 1"]
+    step.manager.delete(keys[1])
+    assert moves(step, *keys) == ["started w1 0", "stopped w1 1"]
+    assert [moves(step, *keys), moves(step, *keys)] == [["started w1 0"], []]
+    step.finish(keys[0])
+    assert moves(step, *keys) == ["stopped w1 0", "deleted w1 0"]
+
+
+def test_a_slice_takes_over_the_job_on_the_cluster_of_the_slice_that_it_replaces():
+    step, manifest, keys = shared("job-elastic")
+    step.dispatch()
+    step["w2"].settle()
+    assert moves(step, *keys) == ["deleted w1 0", "started w2 0"]
+    step.manager.settle()
+    manifest["spec"]["parallelism"] = 4
+    keys += step.manager.submit(manifest)
+    step.manager.settle()
+    assert step.status(keys[1]).cluster == "w2"
+    assert moves(step, *keys) == ["created w2 1"]
+    step["w2"].settle()
+    assert moves(step, *keys) == []
+    assert [(copy.state, copy.has_job) for copy in step.status(keys[1]).copies] == [("Admitted", True)]
+    assert [copy.state for copy in step.status(keys[0]).copies] == ["Finished"]
+    manifest["spec"]["parallelism"] = 2
+    step.manager.submit(manifest)
+    assert moves(step, *keys) == ["updated w2 1"]
+    assert step["w2"].workload(keys[1]).pod_sets[0].count == 2
+    step["w2"].finish(keys[1], reason="OutOfSync", message="Stale")
+    step.dispatch()
+    assert "Finished" in conditions(step, keys[1])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Dispatch
-from kueuepy.fleet.adapters import ADAPTERS
+from kueuepy.fleet.adapters import ADAPTERS, SharedJob, shared_jobs
+from kueuepy.jobs import keys
 from scenario.reader import ScenarioError, check_fleet_scenario, dispatcher_options
 from scenario.runner import EPOCH, SECOND, Replay
 
@@ -22,7 +23,8 @@ class FleetReplay:
     """A running scenario of a fleet.
 
     A step acts on one cluster, like the steps of `Replay`, or on the fleet: `dispatch`, `connect`, `disconnect`,
-    `collect`, or `nominate` on the manager. The field `job` of the scenario is the kind of all jobs, `Job` by default.
+    `collect`, or `nominate` on the manager. The field `job` of the scenario is the kind of all jobs whose workloads
+    have no annotation with their owner; `Job` by default.
     """
 
     def __init__(self, scenario: dict[str, Any]) -> None:
@@ -45,7 +47,7 @@ class FleetReplay:
         self._dispatch = Dispatch(self._runs[self._manager].engine, engines, checks, options)
         self._dispatch.set_declared(self._declared())
         self._dispatch.refresh_checks()
-        self._copies = ADAPTERS[scenario.get("job") or "Job"].copies
+        self._job = scenario.get("job") or "Job"
         self._known: dict[int, tuple[Any, ...]] = {}
         self._gated: dict[str, set[int]] = {name: set() for name in self._runs}
 
@@ -58,8 +60,7 @@ class FleetReplay:
         moves: list[tuple[str, str, str]] = []
         touched = [self._manager]
         if step.get("dispatch"):
-            copies = [(found, self._copies) for found in self._runs[self._manager].ids()]
-            moves, touched = self._dispatch.look(copies), list(self._runs)
+            moves, touched = self._dispatch.look(self._jobs()), list(self._runs)
         elif step.get("collect"):
             moves, touched = self._dispatch.collect(), list(self._runs)
             moves = [move for move in moves if move[0] != "stopped"]  # the recordings do not include these jobs
@@ -74,6 +75,16 @@ class FleetReplay:
             if named := [{"cluster": cluster, "workload": key} for kind, cluster, key in moves if kind == what]:
                 result[what] = named
         return self._with_changes(result, touched)
+
+    def _jobs(self) -> list[tuple[int, str, SharedJob]]:
+        """Return what the core needs to know of the jobs of the manager."""
+        run = self._runs[self._manager]
+        shared = shared_jobs(run.workloads.values(), lambda _: None, run.configuration)
+        kinds = {
+            key: one.annotations.get(keys.JOB_OWNER_GVK, self._job).rpartition("=")[2]
+            for key, one in run.workloads.items()
+        }
+        return [(run.id_of(key), ADAPTERS[kinds[key]].copies, shared.get(key, SharedJob())) for key in kinds]
 
     def _step_of_cluster(self, name: str, step: dict[str, Any]) -> Result:
         if name not in self._runs:

@@ -50,14 +50,14 @@ class Replay:
         """
         check_scenario(scenario)
         config = scenario.get("config") or {}
-        self._configuration = configuration(config)
-        self.engine = Engine(self._configuration)
+        self.configuration = configuration(config)
+        self.engine = Engine(self.configuration)
         self.engine.set_now(EPOCH)
         self._specs: dict[tuple[str, str], Any] = {}
-        self._workloads: dict[str, Workload] = {}
+        self.workloads: dict[str, Workload] = {}
         self._retains = config.get("objectRetentionPolicies") is not None
         self._gone: dict[int, str] = {}
-        self._races = self._configuration.gates.get("ConcurrentAdmission", False)
+        self._races = self.configuration.gates.get("ConcurrentAdmission", False)
         self._created: list[str] = []
         self._fair = config.get("fairSharing") is not None
         self._usage_based = config.get("admissionFairSharing") is not None
@@ -87,7 +87,7 @@ class Replay:
             engine.finish(self._id(key))
         for key in step.get("delete") or ():
             engine.delete(self._id(key))
-            self._workloads.pop(key, None)
+            self.workloads.pop(key, None)
         for event in step.get("checks") or ():
             self._check(event)
         for name, ready in (("podsReady", True), ("podsFailed", False)):
@@ -109,23 +109,23 @@ class Replay:
         while self._retains and (expired := self.engine.expired()):
             for number in expired:
                 self._gone[number] = self.engine.key(number)
-                self._workloads.pop(self._gone[number], None)
+                self.workloads.pop(self._gone[number], None)
                 self.engine.delete(number)
             self.engine.settle(all_devices=True)
 
     def _change_variants(self) -> bool:
         """Create and delete variants as Kueue's controller, and return whether anything changed."""
-        engine, known = self.engine, {self.engine.find(key): workload for key, workload in self._workloads.items()}
+        engine, known = self.engine, {self.engine.find(key): workload for key, workload in self.workloads.items()}
         for number in engine.family_changes()[1]:
             self._gone[number] = engine.key(number)
-            self._workloads.pop(self._gone[number], None)
+            self.workloads.pop(self._gone[number], None)
             engine.delete(number)
-        missing = list(missing_variants(engine, self._configuration, known.__getitem__))
+        missing = list(missing_variants(engine, self.configuration, known.__getitem__))
         for number, variant in missing:
             if not is_parent(known[number]):
-                self._workloads[known[number].key] = parent = labelled(known[number], active=variant.active)
+                self.workloads[known[number].key] = parent = labelled(known[number], active=variant.active)
                 engine.update(number, parent, changed=False)
-            self._workloads[variant.key] = variant
+            self.workloads[variant.key] = variant
             self._created.append(variant.key)
             engine.submit(variant)
         return bool(missing)
@@ -195,7 +195,7 @@ class Replay:
     def _apply_workload(self, doc: dict[str, Any]) -> None:
         metadata = doc["metadata"]
         key = f"{metadata.get('namespace', 'default')}/{metadata['name']}"
-        known = self._workloads.get(key)
+        known = self.workloads.get(key)
         if known is None:
             self.engine.submit(self._keep(key, doc))
             return
@@ -211,7 +211,7 @@ class Replay:
     def _keep(self, key: str, doc: dict[str, Any]) -> Workload:
         workload = _read(doc)
         assert isinstance(workload, Workload)
-        self._workloads[key] = workload
+        self.workloads[key] = workload
         return workload
 
     def _check(self, event: dict[str, Any]) -> None:
@@ -313,7 +313,7 @@ class Replay:
 
     def _pending(self, workloads: set[int]) -> list[Result]:
         entries: list[Result] = []
-        for key in self._workloads:  # a status update may have removed the condition without an event
+        for key in self.workloads:  # a status update may have removed the condition without an event
             if self.engine.condition(found := self._id(key), "QuotaReserved") is None:
                 self._written.pop(found, None)
         for workload in sorted(workloads):

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "bindings/engine.h"
@@ -64,11 +65,13 @@ class Dispatch {
     }
   }
 
-  // `copies` are pairs (workload, name of a StatusCopy) of workloads whose jobs are not batch Jobs.
-  py::list LookAtAll(const std::vector<std::pair<Serial, std::string>>& copies) {
+  using Shared = std::pair<std::string, std::vector<std::string>>;
+  // `jobs` are (workload, name of a StatusCopy, (name of a GroupRole, keys of the job's other workloads)).
+  py::list LookAtAll(const std::vector<std::tuple<Serial, std::string, Shared>>& jobs) {
     return Do([&] {
-      for (const auto& [serial, copy] : copies) {
-        dispatcher_.SetStatusCopy(PlaceOf(manager_->state(), serial), Named(copy, StatusCopy::kAlways));
+      for (const auto& [serial, copy, shared] : jobs) {
+        dispatcher_.SetJob(PlaceOf(manager_->state(), serial), Named(copy, StatusCopy::kAlways),
+                           Named(shared.first, GroupRole::kAlone), shared.second);
       }
       dispatcher_.LookAtAll();
     });
@@ -161,7 +164,7 @@ void BindDispatch(py::module_& module) {
   py::class_<Dispatch>(module, "Dispatch")
       .def(py::init<py::object, const py::list&, const py::list&, const py::dict&>(), "manager"_a,
            "clusters"_a, "checks"_a, "options"_a)
-      .def("look", &Dispatch::LookAtAll, "copies"_a = py::tuple())
+      .def("look", &Dispatch::LookAtAll, "jobs"_a = py::tuple())
       .def("collect", &Dispatch::Collect)
       .def("set_connected", &Dispatch::SetConnected, "cluster"_a, "connected"_a)
       .def("refresh_checks", &Dispatch::RefreshChecks)

@@ -16,6 +16,7 @@
 namespace kueue {
 
 KUEUE_NAMES(DispatcherKind, "AllAtOnce", "Incremental", "External");
+KUEUE_NAMES(GroupRole, "Alone", "Leads", "Follows", "Waits");
 KUEUE_NAMES(StatusCopy, "UnlessSuspended", "Always", "Never");
 KUEUE_NAMES(EventKind, "QuotaReserved", "Admitted", "Evicted", "QuotaReleased", "Pending", "Finished",
             "Deleted", "Created", "PodsReady", "PreemptionSkipped", "TargetsRecomputed", "Assigned",

@@ -143,8 +143,8 @@ bool PriorityChanged(const WorkloadSpec& before, const WorkloadSpec& after, bool
   return effective_differs || before.priority_class != after.priority_class;
 }
 
-// Returns whether at least one pod set has fewer pods than before and no pod set has more
-// (pkg/workloadslicing:ScaledDown).
+}  // namespace
+
 bool ScaledDown(const WorkloadSpec& before, const WorkloadSpec& after) {
   bool fewer = false;
   for (const PodSetSpec& pod_set : after.pod_sets) {
@@ -156,8 +156,6 @@ bool ScaledDown(const WorkloadSpec& before, const WorkloadSpec& after) {
   }
   return fewer;
 }
-
-}  // namespace
 
 void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   Workload& workload = state_.At(id);

@@ -124,6 +124,10 @@ class Engine {
   CycleThreads threads_;
 };
 
+// Returns whether at least one pod set has fewer pods than before and no pod set has more
+// (pkg/workloadslicing:ScaledDown).
+bool ScaledDown(const WorkloadSpec& before, const WorkloadSpec& after);
+
 }  // namespace kueue
 
 #endif  // KUEUE_ENGINE_ENGINE_H_

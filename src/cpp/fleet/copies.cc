@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "state/names.h"
+#include "lifecycle/dispatched.h"
 #include "workload/shape.h"
 
 namespace kueue {
@@ -88,7 +88,33 @@ bool Copies::RemoveJobs(Local& local, const std::vector<int32_t>& ranks) const {
   };
   const size_t before = local.jobs.size();
   local.jobs.erase(std::remove_if(local.jobs.begin(), local.jobs.end(), is_removed), local.jobs.end());
+  for (int32_t cluster = 0; !local.kin.empty() && cluster < static_cast<int32_t>(ranks.size()); ++cluster) {
+    if (!IsConnected(cluster) || ranks[static_cast<size_t>(cluster)] == kNoId) continue;
+    if (CopyOn(local, cluster) != nullptr || !DropSharedJob(local, cluster)) continue;
+    Copy deleted;
+    deleted.cluster = cluster;
+    Report(Move::kStopped, local, deleted);
+  }
   return local.jobs.size() != before;
+}
+
+bool Copies::SharesJob(const Local& local, int32_t cluster) const {
+  bool shares = false;
+  ForKin(local, cluster, [&shares](const State& there, WorkloadId id) {
+    if (there.At(id).Status().dispatched.job == JobPlace::kCopied) shares = true;
+  });
+  return shares;
+}
+
+bool Copies::DropSharedJob(const Local& local, int32_t cluster) const {
+  bool dropped = false;
+  ForKin(local, cluster, [&dropped](State& there, WorkloadId id) {
+    if (there.At(id).Status().dispatched.job != JobPlace::kCopied) return;
+    there.EditStatus(there.At(id)).dispatched.job = JobPlace::kNone;
+    there.MarkDirty(id);
+    dropped = true;
+  });
+  return dropped;
 }
 
 void Copies::CollectUnknown() const {
@@ -134,11 +160,14 @@ Copy* Copies::CopyOn(Local& local, int32_t cluster) const {
   return place == local.copies.end() || place->cluster != cluster ? nullptr : &*place;
 }
 
-std::shared_ptr<const WorkloadSpec> Copies::SpecForCopy(const std::shared_ptr<const WorkloadSpec>& spec) {
-  const bool gated = manager().config.gates.multi_kueue_orchestrated_preemption;
+std::shared_ptr<const WorkloadSpec> Copies::SpecForCopy(const std::shared_ptr<const WorkloadSpec>& spec,
+                                                        bool gated) {
+  const bool orchestrated = manager().config.gates.multi_kueue_orchestrated_preemption;
+  gated = gated && orchestrated;
   if (!gated && spec->job_uid.empty()) return spec;
   if (specs_.size() >= kMostSpecs) specs_.clear();
-  Made& made = specs_[spec.get()];
+  Made own;
+  Made& made = gated == orchestrated ? specs_[spec.get()] : own;
   if (made.first != nullptr) return made.second;
   auto copied = std::make_shared<WorkloadSpec>(*spec);
   copied->job_uid.clear();
@@ -168,23 +197,24 @@ WorkloadId Copies::Realize(Local& local, int32_t cluster) const {
 }
 
 // Mirrors workload.go:cloneForCreate. The creation time of a copy is the time of its dispatch.
-void Copies::Create(Local& local, int32_t cluster, size_t most) {
+void Copies::Create(Local& local, int32_t cluster, size_t most, bool gated) {
   const Workload& workload = WorkloadOf(local);
   At(cluster).engine->SetNow(manager().now);
   Copy copy;
   copy.cluster = cluster;
   copy.local = workload.spec;
-  copy.made = SpecForCopy(workload.spec);
+  copy.made = SpecForCopy(workload.spec, gated);
   copy.deferred = listener_ != nullptr && listener_->Defers(local, cluster, *copy.made);
   if (!copy.deferred) {
     Need(cluster);
     Submit(local, copy);
   }
   const auto job = std::find(local.jobs.begin(), local.jobs.end(), cluster);
-  if (job != local.jobs.end()) {  // The job of an earlier copy is still there.
+  const bool has_job = job != local.jobs.end();  // The job of an earlier copy is still there.
+  if (has_job || (local.role != GroupRole::kAlone && SharesJob(local, cluster))) {
     EngineOf(copy).state().EditStatus(EngineOf(copy).state().At(copy.id)).dispatched.job = JobPlace::kCopied;
     copy.has_job = true;
-    local.jobs.erase(job);
+    if (has_job) local.jobs.erase(job);
   }
   if (local.copies.empty()) local.copies.reserve(most);
   const auto place = local.copies.empty() || local.copies.back().cluster < cluster
@@ -208,7 +238,9 @@ bool Copies::RemoveFromWorker(Local& local, int32_t cluster) const {
     listener_->Pass(local, cluster);
   } else {
     Need(cluster, /*queues_stay=*/!copy->deferred);
-    if (WorkloadOf(*copy).Status().dispatched.job == JobPlace::kCopied) Report(Move::kStopped, local, *copy);
+    const bool shared = DropSharedJob(local, cluster);
+    if (shared || WorkloadOf(*copy).Status().dispatched.job == JobPlace::kCopied)
+      Report(Move::kStopped, local, *copy);
     Report(Move::kDeleted, local, *copy);
     EngineOf(*copy).Delete(copy->id);
   }
@@ -233,12 +265,15 @@ bool Copies::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>& spe
   return true;
 }
 
-bool Copies::UpdatePriority(const Local& local, Copy& copy) const {
+bool Copies::UpdateInPlace(const Local& local, Copy& copy) {
   Need(copy.cluster);  // May submit a workload, which invalidates references to the worker's workloads.
   const WorkloadSpec& wanted = *WorkloadOf(local).spec;
   const Workload& remote = WorkloadOf(copy);
-  if (!PriorityDiffers(wanted, *remote.spec)) return false;
-  auto spec = std::make_shared<WorkloadSpec>(*remote.spec);
+  const bool scaled = IsElastic(manager(), wanted) && ScaledDown(*remote.spec, wanted);
+  if (!scaled && !PriorityDiffers(wanted, *remote.spec)) return false;
+  auto spec = std::make_shared<WorkloadSpec>(scaled ? *SpecForCopy(WorkloadOf(local).spec, /*gated=*/true)
+                                                    : *remote.spec);
+  spec->preemption_gates = remote.spec->preemption_gates;
   spec->priority = wanted.priority;
   spec->priority_class = wanted.priority_class;
   EngineOf(copy).Update(copy.id, {remote.name, remote.uid, remote.created, false, std::move(spec)});

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "fleet/multikueue.h"
+#include "state/names.h"
 
 namespace kueue {
 
@@ -42,8 +43,9 @@ class Copies {
   // workloads that have no record.
   void CollectUnknown() const;
 
-  // Creates a copy of a workload that will have at most `most` copies.
-  void Create(Local& local, int32_t cluster, size_t most);
+  // Creates a copy of a workload that will have at most `most` copies. With orchestrated preemption, a copy
+  // may not preempt at first if it is `gated`.
+  void Create(Local& local, int32_t cluster, size_t most, bool gated = true);
   // Submits a deferred copy to its worker. The copy is then no longer deferred.
   WorkloadId Realize(Local& local, int32_t cluster) const;
   // Removes the job, then the copy; the worker's quota is released immediately.
@@ -60,9 +62,21 @@ class Copies {
   }
   // Returns whether the spec of the copy agrees with the spec of the manager's workload.
   bool IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>& spec) const;
-  // Updates the priority of a copy if it changed through a WorkloadPriorityClass. Returns whether the
-  // priority was updated.
-  bool UpdatePriority(const Local& local, Copy& copy) const;
+  // Updates the priority of a copy if it changed through a WorkloadPriorityClass, and its spec if an elastic
+  // job was scaled down. Returns whether the copy was updated.
+  bool UpdateInPlace(const Local& local, Copy& copy);
+  // Calls `use` with the state of a cluster and with each workload there that shares its job with `local`.
+  template <typename Use>
+  void ForKin(const Local& local, int32_t cluster, const Use& use) const {
+    if (local.kin.empty()) return;
+    State& there = At(cluster).engine->state();
+    for (const std::string& key : local.kin) {
+      const WorkloadId id = FindByKey(there, key);
+      if (id != kNoId && !there.At(id).deleted) use(there, id);
+    }
+  }
+  // Returns whether another workload of the same job has already brought this job to a cluster.
+  bool SharesJob(const Local& local, int32_t cluster) const;
 
   // Call the listener, if there is one.
   void Need(int32_t cluster, bool queues_stay = false) const {
@@ -74,11 +88,14 @@ class Copies {
 
  private:
   void Submit(const Local& local, Copy& copy) const;
+  // Deletes the job that other workloads brought to a cluster. Returns whether there was one.
+  bool DropSharedJob(const Local& local, int32_t cluster) const;
   // Same as Remove(), but keeps the record of the copy, with `removed` set. Returns whether there is such a
   // copy.
   bool RemoveFromWorker(Local& local, int32_t cluster) const;
   static void EraseRemoved(Local& local);
-  std::shared_ptr<const WorkloadSpec> SpecForCopy(const std::shared_ptr<const WorkloadSpec>& spec);
+  std::shared_ptr<const WorkloadSpec> SpecForCopy(const std::shared_ptr<const WorkloadSpec>& spec,
+                                                  bool gated);
 
   Engine* manager_ = nullptr;
   std::vector<WorkerCluster>* clusters_ = nullptr;

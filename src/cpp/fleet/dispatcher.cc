@@ -5,7 +5,7 @@
 #include "engine/objects.h"
 #include "fleet/reconciliation.h"
 #include "lifecycle/controllers.h"
-#include "state/names.h"
+#include "lifecycle/dispatched.h"
 
 namespace kueue {
 namespace {
@@ -201,8 +201,12 @@ void Dispatcher::CollectGarbage() {
   }
 }
 
-void Dispatcher::SetStatusCopy(WorkloadId id, StatusCopy copy) {
-  if (CheckOf(manager().At(id)) != nullptr) Of(id).status_copy = copy;
+void Dispatcher::SetJob(WorkloadId id, StatusCopy copy, GroupRole role, std::vector<std::string> kin) {
+  if (CheckOf(manager().At(id)) == nullptr) return;
+  Local& local = Of(id);
+  local.status_copy = copy;
+  local.role = role;
+  local.kin = std::move(kin);
 }
 
 void Dispatcher::SetConnected(int32_t cluster, bool connected) {
@@ -335,18 +339,50 @@ bool Dispatcher::AreOthersReady(const Local& local) const {
   });
 }
 
-// Mirrors workload.go:nominateAndSynchronizeWorkers.
+// Returns the cluster of the other groups of a LeaderWorkerSet; kNoId if none has one yet, and nothing if the
+// group has to wait. Mirrors workload.go:getComponentWorkloadsClusterName,isPrimaryComponentWorkload.
+std::optional<int32_t> Dispatcher::ClusterOfGroup(const Local& local) const {
+  if (local.role == GroupRole::kWaits) return std::nullopt;
+  int32_t cluster = kNoId;
+  for (const std::string& key : local.kin) {
+    const WorkloadId id = FindByKey(manager(), key);
+    const int32_t own = id == kNoId ? kNoId : manager().At(id).Status().dispatched.cluster;
+    if (own == kNoId) continue;
+    if (cluster != kNoId && own != cluster) return std::nullopt;  // An error in Kueue.
+    cluster = own;
+  }
+  if (cluster == kNoId) return local.role == GroupRole::kFollows ? std::nullopt : std::optional(cluster);
+  const bool has_rank = ranks_[static_cast<size_t>(local.config)][static_cast<size_t>(cluster)] != kNoId;
+  return has_rank && copies_.IsConnected(cluster) ? std::optional(cluster) : std::nullopt;
+}
+
+// Mirrors workload.go:nominateAndSynchronizeWorkers,syncToSingleCluster.
 bool Dispatcher::NominateAndSync(Local& local) {
   if (!AreOthersReady(local)) return false;
   bool changed = false;
-  if (options_.kind == DispatcherKind::kAllAtOnce) {
+  int32_t only = kNoId;  // The cluster of the other groups, or of the replaced slice.
+  const bool is_group = local.role != GroupRole::kAlone;
+  if (is_group) {
+    const std::optional<int32_t> cluster = ClusterOfGroup(local);
+    if (!cluster) return false;
+    only = *cluster;
+    const std::vector<int32_t>& nominated = WorkloadOf(local).Status().dispatched.nominated;
+    if (only != kNoId && std::find(nominated.begin(), nominated.end(), only) == nominated.end()) {
+      Nominate(local.id, {only});
+      changed = true;
+    }
+  } else if (IsElastic(manager(), *WorkloadOf(local).spec)) {
+    only = WorkloadOf(local).Status().dispatched.cluster;
+  }
+  if (only == kNoId && options_.kind == DispatcherKind::kAllAtOnce) {
     const Nominated nominated = NominateAll(local);
     if (nominated == Nominated::kRefused) return false;
     changed = nominated == Nominated::kChanged;
   }
   constexpr uint8_t kWanted = 1, kThere = 2;
   marks_.assign(copies_.clusters().size(), 0);
-  for (int32_t cluster : WorkloadOf(local).Status().dispatched.nominated) {
+  for (int32_t cluster :
+       only == kNoId ? WorkloadOf(local).Status().dispatched.nominated : std::vector<int32_t>{only}) {
     const auto place = static_cast<size_t>(cluster);
     if (place < marks_.size()) marks_[place] = kWanted;  // Nominations of unknown clusters have no effect.
   }
@@ -355,7 +391,7 @@ bool Dispatcher::NominateAndSync(Local& local) {
     uint8_t& marks = marks_[static_cast<size_t>(cluster)];
     if (marks == 0 || marks == (kWanted | kThere) || !copies_.IsConnected(cluster)) continue;
     if (marks == kWanted) {
-      copies_.Create(local, cluster, CheckClustersOf(local).clusters.size());
+      copies_.Create(local, cluster, CheckClustersOf(local).clusters.size(), !is_group || only == kNoId);
       marks |= kThere;
     } else {
       copies_.Remove(local, cluster);

@@ -49,8 +49,9 @@ class Dispatcher {
   void CollectGarbage();
   // Sets the clusters to which a workload is nominated, on behalf of an external dispatcher.
   void Nominate(WorkloadId id, std::vector<int32_t> clusters);
-  // Sets when the status of the workload's job is copied, which depends on the kind of the job.
-  void SetStatusCopy(WorkloadId id, StatusCopy copy);
+  // Sets when the status of the workload's job is copied, which depends on the kind of the job, and the other
+  // workloads of the same job.
+  void SetJob(WorkloadId id, StatusCopy copy, GroupRole role, std::vector<std::string> kin);
   void SetConnected(int32_t cluster, bool connected);
   // Sets whether the MultiKueueCluster of each cluster exists.
   void SetDeclared(const std::vector<bool>& declared);
@@ -104,6 +105,7 @@ class Dispatcher {
   // kRefused: the nominations must change, but a cluster is already chosen.
   enum class Nominated : uint8_t { kKept, kChanged, kRefused };
   Nominated NominateAll(const Local& local);
+  std::optional<int32_t> ClusterOfGroup(const Local& local) const;
   bool NominateAndSync(Local& local);
   bool AreOthersReady(const Local& local) const;
 

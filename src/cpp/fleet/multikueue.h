@@ -19,6 +19,11 @@ inline constexpr const char* kMultiKueueGate = "kueue.x-k8s.io/multikueue";
 // suspended and the worker's job is not, always, or never.
 enum class StatusCopy : uint8_t { kUnlessSuspended, kAlways, kNever };
 
+// How a workload that shares its job with others takes part in the choice of a cluster. The groups of a
+// LeaderWorkerSet share it: the first one leads, the others follow it, and all wait until all of them exist.
+// The slices of an elastic job, like all workloads that share nothing, decide for themselves.
+enum class GroupRole : uint8_t { kAlone, kLeads, kFollows, kWaits };
+
 enum class DispatcherKind : uint8_t { kAllAtOnce, kIncremental, kExternal };
 
 struct DispatcherOptions {
@@ -75,12 +80,14 @@ struct Local {
   // check or the check is Rejected.
   int32_t config = kNoId;
   StatusCopy status_copy = StatusCopy::kUnlessSuspended;
-  bool gone = false;          // Whether the workload was deleted and has been reconciled since then.
-  std::vector<Copy> copies;   // Sorted by cluster.
-  std::vector<int32_t> jobs;  // Clusters that still have a job although another actor deleted the copy.
-  std::optional<Time> round;  // Start of the current round of the incremental dispatcher.
-  std::optional<Time> again;  // Next time at which a reconciliation may have a different result.
-  int32_t rounds = 0;         // Number of rounds of the incremental dispatcher so far.
+  GroupRole role = GroupRole::kAlone;
+  std::vector<std::string> kin;  // Keys of the other workloads of the same job.
+  bool gone = false;             // Whether the workload was deleted and has been reconciled since then.
+  std::vector<Copy> copies;      // Sorted by cluster.
+  std::vector<int32_t> jobs;     // Clusters that still have a job although another actor deleted the copy.
+  std::optional<Time> round;     // Start of the current round of the incremental dispatcher.
+  std::optional<Time> again;     // Next time at which a reconciliation may have a different result.
+  int32_t rounds = 0;            // Number of rounds of the incremental dispatcher so far.
 
   void LookAgain(Time at) { again = again ? std::min(*again, at) : at; }
 };

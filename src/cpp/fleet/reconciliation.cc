@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
-#include "lifecycle/dispatched.h"
 #include "lifecycle/second_pass.h"
 #include "text/text.h"
 
@@ -33,6 +32,13 @@ Time SecondOf(const Condition& condition) { return condition.transition / kSecon
 Reconciliation::Result Reconciliation::Run() {
   if (workload().Status().dispatched.job == JobPlace::kHere)
     manager().EditStatus(workload()).dispatched.job = JobPlace::kElsewhere;
+  // The job of a replaced slice, and of one that waits to replace another, runs on.
+  if (IsElastic() &&
+      (workload().IsFinished()
+           ? workload().Find(ConditionType::kFinished)->reason == Reason::kWorkloadSliceReplaced
+           : !workload().HasQuotaReservation() && !workload().spec->replaces.empty())) {
+    return {};
+  }
   state_ = Check().state;
   See();
   if (workload().IsFinished() || !workload().HasQuotaReservation()) {
@@ -49,7 +55,8 @@ Reconciliation::Result Reconciliation::Run() {
   if (admitting == kNoId && state_ == CheckState::kReady) return {LoseAdmitting() || changed};
   if (admitting != kNoId) return {Converge(*CopyOn(admitting)) || changed};
   if (manager().config.gates.multi_kueue_orchestrated_preemption && OpenNextGate()) changed = true;
-  const bool is_over = state_ != CheckState::kPending || workload().Status().dispatched.cluster != kNoId;
+  const bool is_over =
+      state_ != CheckState::kPending || (workload().Status().dispatched.cluster != kNoId && !IsElastic());
   return {changed, !is_over || manager().config.rules.multi_kueue_nominates_during_retries};
 }
 
@@ -106,7 +113,7 @@ bool Reconciliation::FinishAs(const Copy& copy) {
   const Condition finished = *WorkloadOf(copy).Find(ConditionType::kFinished);
   const State& there = copies_.EngineOf(copy).state();
   const std::string reason = there.reasons.Name(finished.reason);
-  if (reason == "OutOfSync") {
+  if (reason == "OutOfSync" && !IsElastic()) {
     if (state_ != CheckState::kReady) return false;
     SetCheck(CheckState::kRetry,
              absl::StrCat("Remote workload on worker cluster \"", At(copy.cluster).name,
@@ -141,7 +148,7 @@ bool Reconciliation::SyncSpecs() {
     Copy& copy = *CopyOn(cluster);
     if (copies_.IsInSync(copy, workload().spec)) continue;
     changed = true;
-    if (!copies_.UpdatePriority(local_, copy)) copies_.Remove(local_, cluster);
+    if (!copies_.UpdateInPlace(local_, copy)) copies_.Remove(local_, cluster);
   }
   return changed;
 }
@@ -256,12 +263,20 @@ bool Reconciliation::SyncJob(const Copy& copy) {
   // A workload that a user created on the worker without a job gets a job like a copy.
   if (place == JobPlace::kHere || place == JobPlace::kNone) {
     copies_.Need(copy.cluster, /*queues_stay=*/!remote.IsEvicted());
-    there.EditStatus(there.At(copy.id)).dispatched.job = JobPlace::kCopied;
+    // The job of an elastic job's earlier slice now belongs to this one.
+    const bool is_there = copies_.SharesJob(local_, copy.cluster);
+    const auto gets_job = [](State& at, WorkloadId id) {
+      at.EditStatus(at.At(id)).dispatched.job = JobPlace::kCopied;
+      at.MarkDirty(id);
+      AfterWrite(at, id);
+    };
     CopyOn(copy.cluster)->has_job = true;
-    there.MarkDirty(copy.id);
-    AfterWrite(there, copy.id);
-    copies_.Report(Move::kStarted, local_, copy);
-    return false;
+    gets_job(there, copy.id);
+    if (local_.role != GroupRole::kAlone) copies_.ForKin(local_, copy.cluster, gets_job);
+    if (!is_there) {
+      copies_.Report(Move::kStarted, local_, copy);
+      return false;
+    }
   }
   if (local_.status_copy == StatusCopy::kNever) return false;
   const Dispatched& job = workload().Status().dispatched;

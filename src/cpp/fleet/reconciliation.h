@@ -9,6 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "fleet/copies.h"
+#include "lifecycle/dispatched.h"
 
 namespace kueue {
 
@@ -48,6 +49,7 @@ class Reconciliation {
   };
   FirstTrue FindFirstTrue() const;
   const WorkloadCheck& Check() const;
+  bool IsElastic() const { return kueue::IsElastic(manager(), *workload().spec); }
   void SetCheck(CheckState state, std::string message);
 
   State& manager() const { return copies_.manager(); }

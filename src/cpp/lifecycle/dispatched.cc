@@ -69,7 +69,11 @@ bool ReconcileDispatchedJob(State& state, WorkloadId id) {
   const Workload& workload = state.At(id);
   const JobPlace place = workload.Status().dispatched.job;
   if (place == JobPlace::kNone) return false;
-  if (!workload.IsEvicted()) return Suspend(state, id, !workload.IsAdmitted());
+  if (!workload.IsEvicted()) {
+    // A running elastic job runs on while its new slice waits.
+    const bool runs = !workload.Status().dispatched.suspended && IsElastic(state, *workload.spec);
+    return Suspend(state, id, !workload.IsAdmitted() && !runs);
+  }
   const bool suspended = Suspend(state, id, true);
   if (!workload.HasQuotaReservation()) return suspended;
   if (place == JobPlace::kElsewhere) {

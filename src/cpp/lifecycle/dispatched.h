@@ -10,6 +10,11 @@ namespace kueue {
 // Returns the id of the reason with this name. The reason need not be an enumerator of Reason.
 Reason InternReason(State& state, const char* name);
 
+// Returns whether a workload is a slice of an elastic job (pkg/workloadslicing:IsElasticWorkload).
+inline bool IsElastic(const State& state, const WorkloadSpec& spec) {
+  return spec.elastic && state.config.gates.elastic_jobs_via_workload_slices;
+}
+
 // Returns whether a closed preemption gate prevents the workload from preempting others.
 bool HasClosedPreemptionGate(const State& state, const Workload& workload);
 // Opens a preemption gate. If no other gate of a pending workload is closed, the workload is retried.

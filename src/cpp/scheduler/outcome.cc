@@ -278,7 +278,14 @@ void Outcome::Admit(Entry& entry) {
 
 void Outcome::FinishReplaced(const Entry& entry) {
   if (entry.replaced == kNoId || live_.At(entry.replaced).IsFinished()) return;
-  const Workload& by = live_.At(entry.workload);
+  Workload& by = live_.At(entry.workload);
+  const Dispatched& job = live_.At(entry.replaced).Status().dispatched;
+  if (job.job != JobPlace::kHere) {  // The slices of a dispatched job share the cluster and the job.
+    Dispatched& taken = live_.EditStatus(by).dispatched;
+    taken.cluster = job.cluster;
+    taken.suspended = job.suspended;
+    taken.active = job.active;
+  }
   SetCondition(live_, live_.At(entry.replaced), ConditionType::kFinished, true,
                Reason::kWorkloadSliceReplaced, Say(Sentence::kReplacedBySlice, {by.uid, by.spec->job_uid}));
   LeaveEverything(live_, entry.replaced);

@@ -1,11 +1,13 @@
 """The kinds of jobs that MultiKueue dispatches to workers, and their differences.
 
-Source: `pkg/controller/admissionchecks/multikueue/workload.go:Reconcile,adapter`,
+Source: `pkg/controller/admissionchecks/multikueue/workload.go:Reconcile,adapter,isPrimaryComponentWorkload`,
 `pkg/controller/admissionchecks/multikueue/externalframeworks/adapter.go`, the `*_multikueue_adapter.go` of
 `pkg/controller/jobs`, and for the default of `managedBy` `pkg/controller/jobframework/defaults.go`.
 """
 
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,14 +28,12 @@ class Adapter(msgspec.Struct, frozen=True):
         said: The section that the message of a rejection names.
         copies: When the status of the job is copied from the worker: `UnlessSuspended` (not while only the manager's
             job is suspended), `Always` or `Never`.
-        unmodelled: The jobs, in the plural, if Kueue dispatches them but a Fleet does not; empty otherwise.
     """
 
     controller: str = ""
     section: tuple[str, ...] = ("spec",)
     said: str = "spec"
     copies: str = "Always"
-    unmodelled: str = ""
 
 
 BATCH = Adapter("kubernetes.io/job-controller", copies="UnlessSuspended")
@@ -44,10 +44,10 @@ ADAPTERS = {
     "AppWrapper": Adapter("workload.codeflare.dev/appwrapper-controller"),
     "Job": BATCH,
     "JobSet": Adapter("jobset.sigs.k8s.io/jobset-controller"),
-    "LeaderWorkerSet": Adapter(section=(), unmodelled="LeaderWorkerSets"),
+    "LeaderWorkerSet": Adapter(section=(), copies="Never"),
     "MPIJob": Adapter("kubeflow.org/mpi-operator", ("spec", "runPolicy"), "spec.runPolicy"),
-    "Pod": Adapter(section=(), unmodelled="Pods"),
-    # The manager's controller of StatefulSets would overwrite a copied status.
+    "Pod": Adapter(section=()),
+    # The manager's controllers of StatefulSets and LeaderWorkerSets would overwrite a copied status.
     "StatefulSet": Adapter(section=(), copies="Never"),
     "TrainJob": Adapter("trainer.kubeflow.org/trainjob-controller"),
     **dict.fromkeys(("JAXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"), _TRAINING),
@@ -72,8 +72,6 @@ def adapter_of(workload: Workload, job: dict[str, Any] | None, config: Configura
         adapter = _find(*owner, config) if any(owner) else BATCH
     if adapter is None:
         return 'No multikueue adapter found for owner kind "{}/{}, Kind={}"'.format(*owner)
-    if workload.annotations.get(keys.ELASTIC_JOB) == "true" and config.enabled("ElasticJobsViaWorkloadSlices"):
-        return msgspec.structs.replace(adapter, unmodelled="elastic jobs")
     if job is None or not adapter.section:
         return adapter
     managed_by = part(job, *adapter.section).get("managedBy") or ""
@@ -81,6 +79,54 @@ def adapter_of(workload: Workload, job: dict[str, Any] | None, config: Configura
         return adapter
     expected = f'Expecting {adapter.said}.managedBy to be "{CONTROLLER}" not "{managed_by}"'
     return f"The owner is not managed by Kueue: {expected}"
+
+
+class SharedJob(NamedTuple):
+    """The part of a workload in a job that it shares with other workloads.
+
+    Attributes:
+        role: `Leads` for the first group of a LeaderWorkerSet, `Follows` for the other groups, and `Waits` for all of
+            them while a group has no workload. `Alone` for the slices of an elastic job.
+        kin: The keys of the other workloads of the job.
+    """
+
+    role: str = "Alone"
+    kin: tuple[str, ...] = ()
+
+
+def shared_jobs(
+    workloads: Iterable[Workload], job_of: Callable[[str], dict[str, Any] | None], config: Configuration
+) -> dict[str, SharedJob]:
+    """Return the parts of the workloads that share a job: the groups of a LeaderWorkerSet, and slices.
+
+    Args:
+        workloads: All workloads of the manager.
+        job_of: A function that returns the manifest of the job of a workload's key, or `None` if it is not known.
+        config: The Configuration of the manager.
+    """
+    has_slices = config.enabled("ElasticJobsViaWorkloadSlices")
+    members: dict[tuple[str, ...], list[Workload]] = defaultdict(list)
+    for workload in workloads:
+        noted = workload.annotations
+        if _named_owner(workload)[2] == "LeaderWorkerSet":
+            members[workload.namespace, noted.get(keys.JOB_OWNER_NAME, "")].append(workload)
+        elif has_slices and noted.get(keys.ELASTIC_JOB) == "true":
+            members[workload.namespace, "", noted.get(keys.WORKLOAD_SLICE_NAME) or workload.name].append(workload)
+    found = {}
+    for job, group in members.items():
+        first = min((index for index in map(_index, group) if index >= 0), default=-1)
+        replicas = part(job_of(group[0].key) or {}, "spec").get("replicas") or 1
+        for workload in group:
+            role = "Waits" if len(group) < replicas else "Leads" if _index(workload) == first >= 0 else "Follows"
+            kin = tuple(other.key for other in group if other is not workload)
+            found[workload.key] = SharedJob("Alone" if len(job) > 2 else role, kin)  # noqa: PLR2004 - the key of slices
+    return found
+
+
+def _index(workload: Workload) -> int:
+    """Return the index of a group of a LeaderWorkerSet; -1 without an index."""
+    index = workload.annotations.get(keys.COMPONENT_WORKLOAD_INDEX, "")
+    return int(index) if index.isdigit() else -1
 
 
 def _named_owner(workload: Workload) -> tuple[str, str, str]:

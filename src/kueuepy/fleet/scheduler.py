@@ -9,7 +9,7 @@ import msgspec
 
 from kueuepy._core import Dispatch
 from kueuepy.errors import StateError, UnsupportedError, checked_methods, expect_known
-from kueuepy.fleet.adapters import BATCH, adapter_of
+from kueuepy.fleet.adapters import BATCH, SharedJob, adapter_of, shared_jobs
 from kueuepy.fleet.dispatchers import External, chosen_names
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import Session, session_of
@@ -205,12 +205,11 @@ class FleetScheduler:
         Raises:
             NotFoundError: An external dispatcher chose a cluster that does not exist.
             InvalidSpecError: An external dispatcher did not return a list of names.
-            UnsupportedError: A Fleet does not model the dispatch of a workload, such as that of a Pod.
         """
         with self._change():
-            copies = self._adapt()
+            jobs = self._adapt()
             self._choose()
-            return self._followed(self._dispatch.look(copies))
+            return self._followed(self._dispatch.look(jobs))
 
     def collect_garbage(self) -> tuple[Move, ...]:
         """Delete the copies of deleted workloads on connected workers, as Kueue does after each `gcInterval`.
@@ -361,12 +360,16 @@ class FleetScheduler:
         expect_known("fleet", name, self.workers, "is not a worker")
         return list(self.workers).index(name)
 
-    def _adapt(self) -> list[tuple[int, str]]:
-        """Reject the workloads whose jobs MultiKueue does not dispatch, and return when it copies their status."""
-        state, copies = session_of(self.manager).state, []
+    def _adapt(self) -> list[tuple[int, str, SharedJob]]:
+        """Reject the workloads whose jobs MultiKueue does not dispatch, and return the properties of the other jobs.
+
+        Batch Jobs that no other workload shares are left out.
+        """
+        state, jobs = session_of(self.manager).state, []
+        shared = shared_jobs(state.store.workloads.values(), state.store.jobs.get, state.configuration)
         for workload in state.store.workloads.values():
             adapter = adapter_of(workload, state.store.jobs.get(workload.key), state.configuration)
-            if adapter == BATCH:
+            if adapter == BATCH and workload.key not in shared:
                 continue
             found = state.engine.find(workload.key)
             if (status := self._dispatch.status(found)) is None or status.state == "Rejected":
@@ -374,13 +377,9 @@ class FleetScheduler:
             if isinstance(adapter, str):
                 message = f'{adapter}, Previously: "{status.state}"'
                 state.engine.set_check(found, status.check, "Rejected", message, -1, "")
-            elif adapter.unmodelled:
-                raise UnsupportedError(
-                    f'Workload "{workload.key}": a Fleet does not dispatch {adapter.unmodelled}; delete the workload'
-                )
             else:
-                copies.append((found, adapter.copies))
-        return copies
+                jobs.append((found, adapter.copies, shared.get(workload.key, SharedJob())))
+        return jobs
 
     def _choose(self) -> None:
         """Call an external dispatcher for each workload that holds quota and has not been admitted by a cluster."""

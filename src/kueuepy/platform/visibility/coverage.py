@@ -11,7 +11,6 @@ from kueuepy.profiles.version import COMMIT, VERSION, installed
 LEFT_OUT = {
     "controllers of admission checks of other projects": "set the state of a check, or pass functions as `checks`",
     "changes of a ProvisioningRequestConfig": "a Scheduler keeps the ProvisioningRequestConfigs it was created with",
-    "MultiKueue": "a `Fleet` dispatches jobs of all kinds except Pods, LeaderWorkerSets and elastic jobs",
     "allocation of devices": "devices are counted but not allocated; an unsupported CEL function is an error",
     "concurrent admission in simulations": "a Scheduler tries several flavors of a workload at the same time",
     "configurable preemption, effective quotas": "these settings are reported but have no effect",
