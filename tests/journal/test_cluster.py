@@ -38,8 +38,11 @@ def test_a_changed_cluster_is_rejected_with_object_names_and_changes_nothing(pat
             journal.scheduler(cluster(8))
         assert quota_of(journal.scheduler()) == 4
         assert journal.calls == 1
-        with pytest.raises(kq.errors.StateError, match='LocalQueue "default/q", which it does not have'):
+        with pytest.raises(kq.errors.StateError, match='LocalQueue "default/q", which it does not have;'):
             journal.scheduler(kq.Cluster(kq.ResourceFlavor("f")))
+        many = [kq.Cohort(f"c{i}") for i in range(7)]
+        with pytest.raises(kq.errors.StateError, match='Cohort "c4" and 2 others;'):
+            journal.scheduler(cluster(4, *many))
 
 
 def test_a_changed_cluster_is_applied_on_request(path):

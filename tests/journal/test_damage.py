@@ -133,6 +133,7 @@ def test_a_changed_row_is_rejected(written, change):
     with pytest.raises(InvalidSpecError, match=r"(is damaged|is cut off).* it is not changed") as told:
         opened(path)
     assert "NoneType" not in str(told.value)
+    assert ("the row of its writer is missing" in str(told.value)) == (change == "DELETE FROM writer")
     assert path.read_bytes() == before
 
 

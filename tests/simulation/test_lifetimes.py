@@ -38,6 +38,12 @@ def test_a_finished_workload_ran_from_its_admission_to_its_end():
     assert job(QuotaReserved="10:04:00", Admitted="10:05:00", Finished="11:05:00") == 3600 * SECOND
 
 
+def test_runtimes_by_name_replace_those_that_the_status_tells():
+    made = [kq.Workload(name, queue_name="q", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),)) for name in "abc"]
+    jobs = kq.Jobs.from_manifests(made, {"b": 60, "c": "2m"})
+    assert jobs.exact()["runtime"].tolist() == [-1, 60 * SECOND, 120 * SECOND]
+
+
 @pytest.mark.parametrize("times", [{"QuotaReserved": "10:05:00", "Admitted": "10:05:00"}, {"Finished": "11:05:00"}])
 def test_without_admission_or_finish_time_there_is_no_runtime(times):
     assert job(**times) == -1

@@ -54,7 +54,14 @@ def test_a_column_of_node_labels_selects_the_flavor():
     assert kq.simulate(kq.Cluster(*flavors, queue), jobs).jobs["flavor"].tolist() == ["ssd", "hdd", "ssd"]
 
 
-@pytest.mark.parametrize(("labels", "told"), [({"disk": "ssd"}, "tell it from big"), ({}, "tell it from others")])
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ({"disk": "ssd"}, "tell it from big"),
+        ({"disk": "ssd", "zone": "a"}, "tell it from big"),
+        ({}, "tell it from others"),
+    ],
+)
 def test_a_flavor_that_its_labels_do_not_select_is_an_error(labels, told):
     flavors = [kq.ResourceFlavor("one", node_labels=labels)]
     flavors += [kq.ResourceFlavor("big", node_labels={"disk": "ssd", "zone": "a"})] if labels else []

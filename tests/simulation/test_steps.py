@@ -46,6 +46,21 @@ def test_an_event_equals_the_same_change_by_hand():
     assert run.result().fingerprint == planned.fingerprint
 
 
+def test_a_change_by_hand_follows_the_events_of_the_same_time():
+    added = kq.ClusterQueue.of("later", {"f": {GPU: 1}}, cohort_name="all")
+    run = kq.Simulation(cluster(queue("q", 1)), rows((0, 60, 1)), events=[kq.sim.Event("10s", added)])
+    run.run(until=10)
+    run.apply(kq.sim.Edit("ClusterQueue/later:cohortName", "others"))
+    run.run()
+    assert {one.name: one.cohort_name for one in run.scheduler.cluster.cluster_queues}["later"] == "others"
+
+
+def test_deleting_a_local_queue_without_namespace_deletes_that_of_the_default_namespace():
+    events = [kq.sim.Event("10s", kq.sim.Delete("LocalQueue/q"))]
+    result = kq.simulate(cluster(queue("q", 1)), rows((0, 5, 1), (20, 5, 1)), events=events)
+    assert result.jobs["state"].tolist() == ["Finished", "Waiting"]
+
+
 def test_jobs_can_be_evicted_finished_and_reprioritised_by_hand():
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 100, 1), (0, 100, 1), (0, 100, 1)))
     run.run(until=10)
