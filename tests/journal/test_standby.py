@@ -4,11 +4,13 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 import kueuepy as kq
 from kueuepy.platform import Journal
+from kueuepy.platform.journal import lock
 
 CLUSTER = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 1}}))
 FIRST = """
@@ -19,6 +21,25 @@ journal = Journal(sys.argv[1])
 print(journal.scheduler(cluster).submit({"name": "a", "queue": "q", "cpu": 1})[0], flush=True)
 time.sleep(600)
 """
+
+
+def test_a_lock_file_replaced_while_it_is_being_locked_is_locked_again(tmp_path, monkeypatch):
+    locked, replaced = lock._locked, []
+
+    def replacing(journal, path, until):
+        found = locked(journal, path, until)
+        if not replaced:
+            replaced.append(path)
+            Path(path).rename(f"{path}.old")  # so that the new file has another identity
+            Path(path).touch()
+        return found
+
+    path = tmp_path / "j"
+    (tmp_path / "j-lock").touch()
+    monkeypatch.setattr(lock, "_locked", replacing)
+    with Journal(path), pytest.raises(kq.errors.StateError, match="is in use by another Journal"):
+        Journal(path)
+    assert replaced
 
 
 def test_a_standby_continues_after_the_last_acknowledged_call(tmp_path):
