@@ -37,7 +37,7 @@ def test_the_picture_of_every_answer_is_plot(result):
     assert [ax.get_ylabel() for ax in compared.plot.usage(ax=compared.plot.queue())] == ["Usage (cores)"] * 2
     for count, title in ((1, "Mean wait by the value"), (2, "Mean wait by the values"), (3, "One line per policy")):
         assert kq.sweep(CLUSTER, JOBS, dict(list(quotas.items())[:count])).plot().get_title("left").startswith(title)
-    assert planned.plot().get_title("left").startswith("Values of a field")
+    assert planned.plot().get_title("left").startswith("2 cores is the smallest value")
 
 
 @pytest.mark.parametrize("table", [lambda result: result.jobs, lambda result: result.usage, lambda _: JOBS])

@@ -229,7 +229,8 @@ def test_the_environment_is_rendered_and_names_its_observations():
     assert (env.render() != first).any()
     text = rl.QuotaEnv(render_mode="ansi")
     text.reset(seed=0)
-    assert text.render().splitlines()[1].split() == ["robots", "0", "0.0%", "20.0%"]
+    assert text.render().splitlines()[0] == "Step 0, 0 s of the episode: reward 0"
+    assert text.render().splitlines()[2].split() == ["robots", "0", "0.0%", "20.0%"]
     with pytest.raises(kq.errors.InvalidSpecError, match="render_mode: is 'human'"):
         rl.QuotaEnv(render_mode="human")
 

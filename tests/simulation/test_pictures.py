@@ -212,7 +212,7 @@ def test_matplotlib_draws_on_the_given_axes(crowded):
     usage = axes.flat[list(PICTURES).index("usage")]
     assert {patch.get_hatch() for patch in usage.collections} == {None, "////"}
     _, labels = usage.get_legend_handles_labels()
-    assert labels == ["q0", "q1", "q2", "borrowed quota", "nominal quota"]
+    assert labels == ["q0", "q1", "q2", "borrowed quota", "nominal quota", "jobs wait (top)"]
     figure.canvas.draw()
     plt.close(figure)
 

@@ -7,7 +7,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.look.colours import DARK, LIGHT, class_of
-from kueuepy.look.numbers import duration
+from kueuepy.look.numbers import duration, durations
 from kueuepy.simulation.catalogue import GROUPS, grouped
 from kueuepy.simulation.confidence import Effect, Effects, different_decisions
 from kueuepy.simulation.pages import words
@@ -298,3 +298,23 @@ def test_displays_begin_with_the_result_in_words(found):
     single = str(found.before)
     assert single.index("Largest problem") < single.index("Next step") < single.index("wait_mean")
     assert max(len(line) for line in str(found).splitlines() if not line.startswith("kueuepy.")) <= 80
+
+
+def test_the_picture_of_a_comparison_has_values_differences_intervals_and_the_better_policy(found):
+    (name, low, high) = next(
+        (row["metric"], row["low"], row["high"]) for row in found.differences().rows() if row["metric"] == "wait_mean"
+    )
+    picture = found.picture()
+    kpis = list(found.kpis.values())
+    values = [duration(getattr(one, name)) for one in kpis]
+    for svg in (picture.svg, picture.narrow):
+        texts = re.findall(r"<text[^>]*>([^<]*)", svg)
+        row = texts.index("Mean wait")
+        assert texts[row + 1].startswith(f"{values[0]} → {values[1]}: -")
+        assert texts[row + 1].endswith(" (better)")
+        assert texts[row + 2] == f"95% confidence interval {durations(low, high)}"
+        assert " ".join(texts[:3]).startswith("Use “more” instead of “less”")
+    with pytest.raises(kq.errors.InvalidSpecError, match="the picture has none"):
+        found.picture(pieces=3)
+    with pytest.raises(kq.errors.InvalidSpecError, match="needs two policies"):
+        kq.Comparison({"one": found.before}).plot()

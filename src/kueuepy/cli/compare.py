@@ -53,7 +53,7 @@ def compare(
         jobs (FILE): YAML, JSON or CSV file of jobs to run under both policies; repeatable.
         with_ (FILE): File with objects to add to both policies; repeatable.
         decisions: Also list each decision that differs between the policies.
-        picture (FILE): Write a chart of the weighted share of each ClusterQueue over time to this SVG file.
+        picture (FILE): Write a chart of the main metrics and their differences to this SVG file.
         missing (HOW): Jobs whose LocalQueue does not exist: error, skip, or wait. By default, error under BEFORE, and
             wait under AFTER, which may delete a queue.
 
@@ -62,7 +62,7 @@ def compare(
             --jobs examples/seeds/002/jobs.csv --exit-code
         kueuepy compare examples/seeds/003/classical.yaml examples/seeds/003/fair-sharing.yaml
             --with examples/seeds/003/two-queues.yaml
-            --jobs examples/seeds/003/jobs.csv --decisions --picture shares.svg
+            --jobs examples/seeds/003/jobs.csv --decisions --picture differences.svg
     """
     if picture is not None:
         expect_svg(picture)
@@ -77,7 +77,7 @@ def compare(
     for name, run in zip((before, after), found.results.values(), strict=True):
         run.source, run.has_times = log.source([name, *with_, *more], log_file, reading, missing), has_times
     if picture is not None:
-        found.picture("shares").save(picture)
+        found.picture().save(picture)
     code = print_answer(found, _comparison_data(found), json=json, is_negative=exit_code and bool(found.changes))
     if decisions and not json:
         count = counted(len(found.decisions), "decision")

@@ -135,6 +135,7 @@ class Chart(msgspec.Struct, frozen=True):
         marks: Everything inside the axes, from the bottom to the top.
         keys: The legend.
         policy: The name of the policy, below the title; empty for none.
+        height: The height of the frame as SVG, in pixels; 0 for that of the layout.
         is_drawing: Whether there are no axes, and one unit of each axis is a pixel.
     """
 
@@ -144,6 +145,7 @@ class Chart(msgspec.Struct, frozen=True):
     marks: tuple[Mark, ...]
     keys: tuple[Key, ...] = ()
     policy: str = ""
+    height: float = 0.0
     is_drawing: bool = False
 
 

@@ -124,7 +124,8 @@ def picture(chart: Chart, narrow: Chart | None = None) -> Picture:
 
 def side_by_side(panels: Mapping[str, Chart]) -> Picture:
     """Draw several charts of one kind by the name of the policy, two in a row; one in a row if narrow."""
-    title = next(iter(panels.values())).title
+    # The part after a semicolon is about one policy.
+    title = next(iter(panels.values())).title.partition(";")[0]
     return Picture(title, _rows(title, panels, HALF, _BESIDE), _rows(title, panels, NARROW, 1))
 
 
@@ -188,6 +189,7 @@ def _fitted(chart: Chart, layout: Layout) -> tuple[Layout, list[str]]:
         longest = max((len(line) for _, text in ticks_of(chart.y) for line in text.split("\n")), default=0)
         left = min(max(layout.left, 34 + _WIDE_DIGIT * longest), max(_MOST_LEFT, layout.left))
         layout = layout._replace(left=left, width=layout.width + layout.left - left)
+    layout = layout._replace(height=chart.height or layout.height)
     title = textwrap.wrap(chart.title, int((layout.full - 10) / _BOLD_DIGIT)) or [""]
     return layout._replace(top=layout.top + _LINE * (len(title) - 1 + bool(chart.policy))), title
 

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+import numpy as np
 
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, counted, spelled_out, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
+from kueuepy.look.chart import Axis, Chart, Key, Label, Line, Mark
 from kueuepy.look.notebook import MOST_ROWS, Sheet, listed
-from kueuepy.look.numbers import duration
+from kueuepy.look.numbers import busiest, duration
 from kueuepy.look.plot import axes_of, draw
-from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text, titled
+from kueuepy.look.svg import side_by_side
+from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text, label_of, titled
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
-from kueuepy.simulation.confidence import differences
+from kueuepy.simulation.confidence import differences, intervals
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pictures.catalogue import Plots, data_alike, drawn_beside, in_order
+from kueuepy.simulation.pictures.catalogue import Plots, data_alike, in_order
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.values import row_columns
@@ -44,6 +47,9 @@ _HEADER = ("ClusterQueue", "Policy", "Admitted", "Mean wait", "Longest wait", "E
 # The columns of `Comparison.rows` that fit into a display of 80 characters, and their titles above.
 _IN_HEADER = (0, 1, 2, 6, 7, 8)
 _TWO = 2
+# Pixels of a metric in the chart of differences: three lines of text above a mark.
+_ROW = 60.0
+_VERDICTS = (Key("better", "good", "dot"), Key("worse", "bad", "dot"), Key("neither", "others", "dot"))
 
 
 class ComparisonPlots(Plots):
@@ -57,11 +63,11 @@ class ComparisonPlots(Plots):
         """Create the pictures of results by name of the policy."""
         self._results = results
 
-    def __call__(self, name: str = "shares", *, ax: Any = None, **options: Any) -> list[Any]:
-        """Draw the picture with the given name; the options are those of `Result.picture`."""
-        charts = data_alike(list(self._results.values()), name, **options)
+    def __call__(self, name: str = "differences", *, ax: Any = None, **options: Any) -> list[Any]:
+        """Draw the picture with the given name, as for `Comparison.picture`."""
+        charts = _charts(self._results, name, options)
         axes: list[Any] = axes_of(rows=len(charts)) if ax is None else list(ax)
-        for one, policy, chart in zip(axes, self._results, charts, strict=True):
+        for one, (policy, chart) in zip(axes, charts.items(), strict=True):
             draw(msgspec.structs.replace(chart, policy=policy), one)
         return axes
 
@@ -231,18 +237,21 @@ class Comparison(Framed):
         return table_of(tuple(columns), zip(*columns.values(), strict=True))
 
     @spelled_out(PictureOptions)
-    def picture(self, name: PictureName = "shares", **options: Unpack[PictureOptions]) -> Picture:
-        """Return the pictures of all policies as one SVG, side by side and with the same axes.
+    def picture(
+        self, name: PictureName | Literal["differences"] = "differences", **options: Unpack[PictureOptions]
+    ) -> Picture:
+        """Return a picture of the differences, or the pictures of all policies as one SVG with the same axes.
 
         Args:
-            name: The name of a picture, as for `Result.picture`; `shares` by default.
+            name: `differences`, the default: the main metrics under the first policy and each other one, with the
+                difference, its confidence interval and whether it is better; or a picture of `Result.picture`.
             options: Options of the picture, as for `Result.picture`.
 
         Raises:
             InvalidSpecError: The picture does not exist.
             StateError: The picture needs a table that was not recorded.
         """
-        return drawn_beside(self.results, name, **options)
+        return side_by_side(_charts(self.results, name, options))
 
     @property
     def plot(self) -> ComparisonPlots:
@@ -281,6 +290,50 @@ class Comparison(Framed):
         best, advice = words.recommended(self.results)
         texts = [*words.of_results(self.results), advice, *words.problem(self[best]).lines(best)]
         return listed("Result", texts)
+
+
+def _charts(results: Mapping[str, Result], name: str, options: Mapping[str, Any]) -> dict[str, Chart]:
+    """Return the charts of a comparison by name of the policy."""
+    if name != "differences":
+        return dict(zip(results, data_alike(list(results.values()), name, **options), strict=True))
+    if options:
+        raise InvalidSpecError(f"picture: differences: {next(iter(options))}: is not an option; the picture has none")
+    if len(results) < _TWO:
+        raise InvalidSpecError("picture: differences: needs two policies; this comparison has one")
+    first, *others = results
+    return {other: _differences({first: results[first], other: results[other]}) for other in others}
+
+
+def _differences(results: Mapping[str, Result]) -> Chart:
+    """Return a chart of the main metrics under two policies, with the relative change and its interval."""
+    (first, second), (one, other) = results, results.values()
+    values = [dict(result.kpis.rows()) for result in (one, other)]
+    pair, paired, marks = busiest(one.kpis.utilisation), intervals(results), list[Mark]()
+    names = [
+        name
+        for figure in SHOWN["sweep"]
+        for name in (figure, f"{figure} {pair}")
+        if any(name in each for each in values)
+    ]
+    for row, name in enumerate(names):
+        base, value = (each.get(name, 0) for each in values)
+        between = paired.get((second, name))
+        found = words.verdict(name, base, value, between)
+        colour = {"better": "good", "worse": "bad"}.get(found.word, "others")
+        told = f"{figure_text(name, base)} → {figure_text(name, value)}: {found}"
+        figure, _, limits = name.partition(" ")
+        limits = f"95% confidence interval {found.interval}" if between else limits
+        lines = ((0.2, label_of(figure), "ink"), (0.42, told, colour), (0.64, limits, "quiet"))
+        marks += [Label(-1.0, row + at, text, colour=ink, bold=ink == "ink") for at, text, ink in lines]
+        if base:
+            at, *ends = (max(-1.0, min(1.0, each / abs(base))) for each in (value - base, *(between or ())))
+            marks += [Line(np.array(ends), np.full(2, row + 0.8), "ink", width=1.2)] if ends else []
+            marks.append(Line(np.array([at]), np.array([row + 0.8]), colour, dots="o"))
+    marks.append(Line(np.zeros(2), np.array([0, len(names)]), "quiet", width=0.8, dashed=True))
+    across = Axis(f"Change from “{first}” to “{second}”", (-1.05, 1.05), kind="share")
+    keys = (Key("95% interval", "ink", "line"), *_VERDICTS)
+    title, down = words.recommended(results)[1], Axis("", (float(len(names)), 0.0), ticks=())
+    return Chart(title, across, down, tuple(marks), keys, height=_ROW * len(names))
 
 
 @checked

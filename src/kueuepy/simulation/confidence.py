@@ -302,6 +302,16 @@ def differences(results: Mapping[str, Recorded]) -> Columns:
     return table_of(_NAMES, rows)
 
 
+def intervals(results: Mapping[str, Recorded]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the confidence intervals of differences from the first policy, by policy and metric."""
+    try:
+        rows = differences(results).rows()
+    # Results of different jobs can be shown side by side, but not paired.
+    except InvalidSpecError:
+        return {}
+    return {(row["policy"], row["metric"]): (row["low"], row["high"]) for row in rows if row["low"] == row["low"]}
+
+
 def expect_alike(name: str, first: Recorded, second: Recorded) -> None:
     """Check that two results have the same jobs.
 

@@ -10,12 +10,12 @@ from kueuepy.errors import InvalidSpecError, checked, counted
 from kueuepy.files import write_file
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape
-from kueuepy.look.numbers import busiest, duration, durations, hours, points, share
+from kueuepy.look.numbers import busiest, duration, durations, hours, share
 from kueuepy.look.page import document
-from kueuepy.simulation.catalogue import SHOWN, better_of, figure_text, label_of, part_text, unit_of
+from kueuepy.simulation.catalogue import SHOWN, figure_text, label_of, part_text
 from kueuepy.simulation.changes import decisions_of
 from kueuepy.simulation.comparison import Comparison
-from kueuepy.simulation.confidence import Effect, Effects, different_decisions
+from kueuepy.simulation.confidence import Effect, Effects, different_decisions, intervals
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.intervals import jobs_needed
 from kueuepy.simulation.pages import parts, words
@@ -149,7 +149,7 @@ def _side_by_side(found: Comparison) -> str:
     values = _values(found)
     names = dict.fromkeys(name for one in values.values() for name in one)
     rows = []
-    paired = _paired(found)
+    paired = intervals(found.results)
     chosen = [name for own in SHOWN["policies"] for name in names if name.partition(" ")[0] == own]
     first, *others = found.names
     for name in chosen:
@@ -177,45 +177,10 @@ def _values(found: Comparison) -> dict[str, dict[str, float]]:
     return {policy: dict(kpis.rows()) for policy, kpis in found.kpis.items()}
 
 
-def _paired(found: Comparison) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the confidence intervals of differences by policy and metric."""
-    try:
-        rows = found.differences().rows()
-    # Results of different jobs can be shown side by side, but not paired.
-    except InvalidSpecError:
-        return {}
-    return {(row["policy"], row["metric"]): (row["low"], row["high"]) for row in rows if row["low"] == row["low"]}
-
-
 def _change(name: str, base: float, value: float, between: tuple[float, float] | None) -> parts.Cell:
     """Return a cell that shows a difference, its confidence interval, and whether the difference is an improvement."""
-    change = value - base
-    text = words.change_text(name, base, value)
-    note = ""
-    clear = False
-    if between is not None:
-        low, high = between
-        is_time = name.startswith(("wait", "first_wait"))
-        note = durations(low, high) if is_time else f"{_signed(name, low)} to {_signed(name, high)}"
-        if unit_of(name) == "part":
-            note = f"{points(low)} to {points(high)} points"
-        clear = low > 0 or high < 0
-    better = better_of(name)
-    low, high = between or (0.0, 0.0)
-    if text == words.NO_CHANGE and not low < 0 < high:
-        return parts.Cell(text, change, note)
-    if between is None and better:
-        note = "no interval"
-    # A difference is judged only if the metric has a direction.
-    is_better = (change < 0) == (better == "less")
-    word = ("better" if is_better else "worse") if better and text != words.ABOUT_ZERO else ""
-    if between is not None and not clear:
-        word = "unclear"
-    return parts.Cell(f"{text} ({word})" if word else text, change, note, clear)
-
-
-def _signed(name: str, value: float) -> str:
-    return f"-{figure_text(name, -value)}" if value < 0 else figure_text(name, value)
+    found = words.verdict(name, base, value, between)
+    return parts.Cell(str(found), value - base, found.interval, found.is_clear)
 
 
 def _gains(found: Comparison) -> list[str]:

@@ -13,6 +13,8 @@ from kueuepy.lab.exploration.statistics import Estimate
 from kueuepy.look.chart import Axis, Chart, Colour, Key, Label, Line, Mark, depth_of, ends_of, names_axis, tiles
 from kueuepy.look.plot import draw
 from kueuepy.simulation.catalogue import COUNTS, figure_text, label_of, metric_of, unit_of
+from kueuepy.simulation.pages.words import QUOTA
+from kueuepy.simulation.pictures.catalogue import amounts_of
 from kueuepy.tables import Categorical, Columns
 
 # More entries do not fit beside a chart, and more texts not into its tiles.
@@ -282,13 +284,14 @@ def _shade(part: float) -> str:
     return "#" + "".join(f"{round(255 * share):02x}" for share in rgb)
 
 
-def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any:
+def plan_curve(curve: Columns, target: str, vary: str, answer: tuple[float, str] | None, *, ax: Any = None) -> Any:
     """Plot the values that a plan has tried, with confidence intervals, and the bound of its target.
 
     Args:
         curve: `Plan.curve`.
         target: The target.
         vary: The path of the field to vary.
+        answer: The smallest value that meets the target, as a number and as text; `None` if none does.
         ax: The matplotlib Axes to draw on. Default: new Axes.
 
     Returns:
@@ -300,7 +303,10 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     from kueuepy.lab.exploration.measure import promise  # noqa: PLC0415 - only on use
 
     wanted = promise(target)
+    unit, size = amounts_of(pair[1]) if (pair := QUOTA.search(vary)) else ("", 1.0)
+    size = 1.0 if unit == "cores" else size  # the values are in cores, or in bytes
     x, mean, low, high = (curve[name] for name in ("value", "mean", "low", "high"))
+    x = x / size
     low, high = (np.where(np.isnan(end), mean, end) for end in (low, high))
     marks: list[Mark] = list(_bars(x, low, high, "others"))
     keys = []
@@ -312,11 +318,16 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
         rows = curve["passed"] == kept
         marks.append(Line(x[rows], mean[rows], colour, dots=dots, joined=False))
         keys.append(Key(label, colour, look))
-    across = Axis(_in_words(vary), ends_of(x))
+    across = Axis(f"{_in_words(vary)}{f' ({unit})' if unit else ''}", ends_of(x))
     marks.append(Line(np.array(across.ends), np.full(2, wanted.value), "ink", width=1.6, dashed=True))
     up = _axis(str(wanted.measure), np.concatenate([low, high, [wanted.value]]))
     keys.append(Key(target, "ink", "dashes"))
-    return draw(Chart("Values of a field, and whether they meet a target", across, up, tuple(marks), tuple(keys)), ax)
+    title = f"No value tried meets {target}"
+    if answer is not None:
+        title = f"{answer[1]} is the smallest value that meets {target}"
+        marks.append(Line(np.full(2, answer[0] / size), np.array(up.ends), "good", width=1.6))
+        keys.append(Key(f"answer: {answer[1]}", "good", "line"))
+    return draw(Chart(title, across, up, tuple(marks), tuple(keys)), ax)
 
 
 def _in_words(name: str) -> str:

@@ -128,7 +128,8 @@ class Plan(Framed):
         """
         from kueuepy.lab.exploration.pictures import plan_curve  # noqa: PLC0415 - only on use
 
-        return plan_curve(self.curve, self.target, self.vary, ax=ax)
+        answer = None if self.value is None else (self.value, self._text(self.value))
+        return plan_curve(self.curve, self.target, self.vary, answer, ax=ax)
 
     def _answer(self) -> str:
         n, seeds = len(self._values), len(self._grid.seeds)

@@ -15,11 +15,11 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import cores
 from kueuepy.errors import InvalidSpecError, imported, not_copied, spelled_out
 from kueuepy.lab.rl.stage import GUESSES, OBSERVED, TERMS, Game, QuotaOptions, Stage
-from kueuepy.look.chart import Axis, Box, Chart, Key, names_axis
+from kueuepy.look.chart import Axis, Box, Chart, Key, Label, Mark, names_axis
 from kueuepy.look.notebook import Sheet, repr_text
-from kueuepy.look.numbers import share
+from kueuepy.look.numbers import duration, share
 from kueuepy.look.plot import draw
-from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor, quotas_of
+from kueuepy.objects import SECOND, ClusterQueue, Preemption, ResourceFlavor, quotas_of
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
@@ -177,6 +177,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         self.observation_space = self._stage.observation_space()
         self.action_space = self._stage.action_space()
         self._turn = Turn("this QuotaEnv")
+        self._steps, self._reward = 0, 0.0
 
     @property
     def values(self) -> dict[str, int]:
@@ -225,10 +226,13 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             super().reset(seed=seed)
             self._stage.begin(0, self.np_random, seed, options)
             self._stage.go()
+            self._steps, self._reward = 0, 0.0
             return self._stage.observations[0], self._stage.settings(0)
 
     def render(self) -> Any:
         """Return the queues after the last interval as text, or as an image of 480 times 360 pixels.
+
+        Both begin with the number of the step, the virtual time since the start of the episode, and the last reward.
 
         Raises:
             UnsupportedError: matplotlib is not installed, which `rgb_array` needs.
@@ -236,13 +240,14 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         if self.render_mode is None:
             return None
         rows = dict(zip(self.queues, self._stage.observations[0][:-2].reshape(-1, len(OBSERVED)), strict=True))
+        now = duration(float(self._stage.elapsed[0]) / SECOND)
+        title = f"Step {self._steps}, {now} of the episode: reward {self._reward:.4g}"
         if self.render_mode == "rgb_array":
-            return _image(rows)
+            return _image(title, rows)
         cells = [
-            (name, round(float(np.expm1(row[_WAITING]))), share(float(row[_USED])), share(float(row[_NOMINAL])))
-            for name, row in rows.items()
+            (name, _waiting(row), share(float(row[_USED])), share(float(row[_NOMINAL]))) for name, row in rows.items()
         ]
-        return repr_text([Sheet(("ClusterQueue", "Waiting jobs", "Used", "Nominal quota"), cells)]) + "\n"
+        return repr_text([Sheet(("ClusterQueue", "Waiting jobs", "Used", "Nominal quota"), cells, title)]) + "\n"
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Apply an action and continue the simulation for one interval.
@@ -264,21 +269,29 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             info = stage.info(0)
             if over:
                 info["kpis"] = stage.close(0)
-            return stage.observations[0], float(stage.rewards([0])[0]), False, over, info
+            self._steps, self._reward = self._steps + 1, float(stage.rewards([0])[0])
+            return stage.observations[0], self._reward, False, over, info
 
 
-def _image(rows: Mapping[str, NDArray[np.float32]]) -> NDArray[np.uint8]:
-    """Return a chart of the used and the nominal quota of each queue as an image."""
-    marks = [
+def _waiting(row: NDArray[np.float32]) -> int:
+    return round(float(np.expm1(row[_WAITING])))
+
+
+def _image(title: str, rows: Mapping[str, NDArray[np.float32]]) -> NDArray[np.uint8]:
+    """Return a chart of the used and the nominal quota of each queue, and its waiting jobs, as an image."""
+    marks: list[Mark] = [
         Box(at + left, 0.0, 0.35, float(row[column]), colour)
         for at, row in enumerate(rows.values())
         for left, column, colour in ((0.15, _NOMINAL, "others"), (0.5, _USED, 0))
     ]
+    for at, row in enumerate(rows.values()):
+        top = float(max(row[_NOMINAL], row[_USED]))
+        marks.append(Label(at + 0.5, top, f"{_waiting(row)} waiting", 13, "middle", shift=(0, -6)))
     keys = (Key("nominal quota", "others"), Key("used quota", 0))
-    axes = names_axis("", list(rows)), Axis("Fraction of the cohort's quota", (0.0, 1.05), kind="share")
+    axes = names_axis("", list(rows)), Axis("Fraction of the cohort's quota", (0.0, 1.1), kind="share")
     figure = imported("matplotlib.figure", "render").Figure((4.8, 3.6), dpi=100, layout="constrained")
     canvas = imported("matplotlib.backends.backend_agg", "render").FigureCanvasAgg(figure)
-    draw(Chart("Quota and usage", *axes, tuple(marks), keys), figure.add_subplot())
+    draw(Chart(title, *axes, tuple(marks), keys), figure.add_subplot())
     canvas.draw()
     return np.array(np.asarray(canvas.buffer_rgba())[..., :3], np.uint8)
 

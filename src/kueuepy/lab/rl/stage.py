@@ -416,9 +416,14 @@ class Stage:
         return found
 
     @property
+    def elapsed(self) -> NDArray[np.int64]:
+        """The virtual time since the start of each episode, in nanoseconds."""
+        return np.asarray(self._environments.values()[:, -1])
+
+    @property
     def are_over(self) -> NDArray[np.bool_]:
         """Whether the episode of each simulation has ended."""
-        return np.asarray(self._environments.values()[:, -1] >= self._episode)
+        return self.elapsed >= self._episode
 
     def rewards(self, seats: Sequence[int]) -> NDArray[np.float64]:
         """Return the rewards of simulations in the last interval; 0 for the other seats."""
@@ -435,7 +440,7 @@ class Stage:
         """Return the current simulation in a seat; `None` if the seat is empty."""
         run = self._runs[seat]
         if run is not None:
-            run.reached = run.zero + int(self._environments.values()[seat, -1])
+            run.reached = run.zero + int(self.elapsed[seat])
         return run
 
     def close(self, seat: int) -> Kpis:

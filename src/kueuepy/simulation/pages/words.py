@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from math import ceil, isclose
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, KueueError, counted, plural, verb
 from kueuepy.look.numbers import busiest, duration, durations, hours, number, points, share
 from kueuepy.objects import SECOND
-from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
+from kueuepy.simulation.catalogue import better_of, figure_text, hours_word, interval_text, part_text, unit_of
 from kueuepy.simulation.columns import ENDED_BY_LIMIT, NATIVE, is_about, is_resource
 from kueuepy.simulation.confidence import Effect, Effects
 from kueuepy.simulation.figures import Kpis
@@ -182,7 +182,6 @@ def _unsettled(result: Recorded) -> list[str]:
 QUOTA = re.compile(r":quota\[([^\]]*)\]")
 CONFIDENCE = "95% confidence interval"
 NO_CHANGE, ABOUT_ZERO = "no change", "about 0"
-_DIGIT = re.compile("[1-9∞]")  # of a number other than 0
 _TWO = 2
 MOST_QUEUES = 50
 """The number of ClusterQueues among which a headline looks for the largest gain and loss."""
@@ -529,17 +528,60 @@ def _plan(result: Recorded, queue: str, pair: str, mean: float) -> str:
     return plan_call(result.source, target, path, quotas(pair, low, high))
 
 
+class Verdict(NamedTuple):
+    """The difference of a metric between two policies.
+
+    Attributes:
+        text: The difference with its sign and unit.
+        word: Whether it is `better`, `worse`, or `unclear`, because the interval contains 0; empty if neither.
+        interval: The confidence interval, or that there is none.
+        is_clear: Whether the interval excludes 0.
+    """
+
+    text: str
+    word: str = ""
+    interval: str = ""
+    is_clear: bool = False
+
+    def __str__(self) -> str:
+        """Return the difference and the word."""
+        return f"{self.text} ({self.word})" if self.word else self.text
+
+
+def verdict(name: str, first: float, second: float, between: tuple[float, float] | None) -> Verdict:
+    """Return the difference of a metric between two values, and whether it is an improvement.
+
+    Args:
+        name: The metric.
+        first: The first value.
+        second: The second value.
+        between: The confidence interval of the difference; `None` if it has none.
+    """
+    text, better, (low, high) = change_text(name, first, second), better_of(name), between or (0.0, 0.0)
+    note, is_clear = interval_text(name, low, high) if between else "", low > 0 or high < 0
+    if between and unit_of(name) == "part":
+        note = f"{points(low)} to {points(high)} points"
+    if between and not is_clear and (text != NO_CHANGE or low < 0 < high):
+        return Verdict(text, "unclear", note)
+    # A difference is judged only if the metric has a direction.
+    if not better or text in (NO_CHANGE, ABOUT_ZERO):
+        return Verdict(text, "", note, is_clear)
+    word = "better" if (second < first) == (better == "less") else "worse"
+    return Verdict(text, word, note or "no interval", is_clear)
+
+
 def change_text(name: str, first: float | None, second: float | None) -> str:
     """Format the difference of a metric with its sign and unit; empty if a value is missing."""
     if first is None or second is None:
         return ""
     change = second - first
-    if isclose(first, second):
+    if change == 0:
         return NO_CHANGE
+    if figure_text(name, first) == figure_text(name, second):
+        return ABOUT_ZERO
     text = figure_text(name, abs(change)) if not isinstance(change, int) else number(abs(change))
     if unit_of(name) == "span":
         text = duration(abs(change))
     if unit_of(name) == "part":
         text = f"{points(abs(change))} points"
-    is_small = not _DIGIT.search(text)
-    return ABOUT_ZERO if is_small else f"{'+' if change > 0 else '-'}{text}"
+    return f"{'+' if change > 0 else '-'}{text}"

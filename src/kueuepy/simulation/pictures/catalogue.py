@@ -16,7 +16,7 @@ from kueuepy.look.chart import Chart, alike
 from kueuepy.look.colours import MOST_NAMES, OTHERS, places
 from kueuepy.look.numbers import busiest, unit_of
 from kueuepy.look.plot import draw
-from kueuepy.look.svg import Picture, picture, side_by_side
+from kueuepy.look.svg import Picture, picture
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.recorded import Recorded
@@ -160,11 +160,6 @@ def data_alike(runs: Sequence[Recorded], name: str, **options: Any) -> list[Char
         twin.seconds, twin.policy = max(one.seconds for one in runs), ""
         found.append(chart_of(twin, name, options))
     return found if any(chart.y.ticks == () or chart.y.names for chart in found) else alike(found)
-
-
-def drawn_beside(runs: Mapping[str, Recorded], name: str, **options: Any) -> Picture:
-    """Draw the same picture for several runs side by side; the arguments and errors are those of `data_alike`."""
-    return side_by_side(dict(zip(runs, data_alike(list(runs.values()), name, **options), strict=True)))
 
 
 _UNITS = (("s", 1.0, 180.0), ("min", 60.0, 3 * 3600.0), ("h", 3600.0, 4 * 86400.0), ("d", 86400.0, np.inf))

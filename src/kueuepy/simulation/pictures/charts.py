@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kueuepy.errors import InvalidSpecError, StateError, counted
 from kueuepy.look.chart import Area, Axis, Box, Chart, Key, Label, Line, Rug, ends_of, names_axis, tiles
 from kueuepy.look.colours import ALL, MOST_NAMES, OTHERS
-from kueuepy.look.numbers import amount, round_duration
+from kueuepy.look.numbers import amount, duration, round_duration
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.confidence import of_cohorts
 from kueuepy.simulation.figures import preemptions as evictions_of
@@ -174,7 +174,8 @@ def queue(run: Recorded, pieces: int = PIECES) -> Chart:
     for name, indices in rows.items():
         group, _ = shown_as(name, names)
         layers[group] = layers.get(group, (0.0, nothing))[0] + steps.means(indices, "waiting"), nothing
-    return _stacked("Waiting jobs", "Number of jobs", steps, layers, names=names)
+    found = _stacked("Waiting jobs", "Number of jobs", steps, layers, names=names)
+    return msgspec.structs.replace(found, title=f"{found.title}{_longest(run)}")
 
 
 @shown("Weighted share of each ClusterQueue.")
@@ -228,7 +229,14 @@ def _usage(run: Recorded, flavor_resource: str | None, pieces: int, names: dict[
         over = nothing if by else steps.means(indices, "borrowed") / size
         layers[name] = own + steps.means(indices, "used") / size - over, borrowed + over
         nominal = nominal + steps.means(indices, "nominal") / size
-    return _stacked(f"Usage of {flavor_resource}{by}", f"Usage ({unit})", steps, layers, names=names, limit=nominal)
+    found = _stacked(f"Usage of {flavor_resource}{by}", f"Usage ({unit})", steps, layers, names=names, limit=nominal)
+    is_most = len(run.totals["nominal"]) > 1 and flavor_resource == pair_of(run, None)
+    waiting = sum((steps.means(own, "waiting") for own in _first_series(run).values()), start=nothing)
+    at = ((steps.times[:-1] + steps.times[1:]) / 2)[waiting > 0]
+    marks = [Rug(at, "ink", top=True)] if len(at) else []
+    keys = [Key("jobs wait (top)", "ink", "line")] if len(at) else []
+    title = f"{found.title}{'; the most used resource' if is_most else ''}"
+    return msgspec.structs.replace(found, title=title, marks=(*found.marks, *marks), keys=(*found.keys, *keys))
 
 
 def _from_zero(lines: list[Line]) -> tuple[float, float]:
@@ -300,7 +308,15 @@ def waits(run: Recorded, by: str = "queue") -> Chart:
     across = Axis("Waiting time (log scale)", (low, high), log=True, ticks=_WAITS)
     quarters = tuple((at / 4, f"{at / 4:.0%}") for at in range(5))
     up = Axis("Jobs that waited at most this long", (bottom, 1.05), ticks=quarters)
-    return _lined("Distribution of waiting times", across, up, lines)
+    return _lined(f"Distribution of waiting times{_longest(run)}", across, up, lines)
+
+
+def _longest(run: Recorded) -> str:
+    """Return the ClusterQueue and the length of the longest wait, for a title; empty if no job waits."""
+    counted, queues = np.asarray(run.jobs["counted"]), run.jobs["cluster_queue"]
+    waited = np.where(counted & (queues.codes >= 0), run.jobs["waited"], 0.0)
+    row = int(waited.argmax()) if len(waited) else 0
+    return f"; longest wait: {duration(float(waited[row]))} ({queues[row]})" if waited.any() else ""
 
 
 def _distribution(name: str, index: int, waited: Floats) -> Line:
