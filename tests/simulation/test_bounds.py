@@ -178,6 +178,8 @@ def test_times_near_the_end_of_64_bits_do_not_wrap():
     assert states(*jobs, events=[kq.sim.Event(late, kq.sim.Finish(0))]) == ["Finished"] * 3
     assert states(*jobs, delays=[kq.sim.Startup("f", late)]) == ["Running"] * 3
     assert states(*jobs, delays=[kq.sim.Failures("f", late, late, {"cpu": 1})]) == ["Finished"] * 3
+    largest = {"cpu": (2**63 - 1) // 1000}
+    assert states(*jobs, delays=[kq.sim.Failures("f", late, late, largest)]) == ["Finished"] * 3
     model = kq.sim.RunModel("checkpoint", every=late, cost=late, restore=late, grace=late)
     assert states(*jobs, model=model, events=[kq.sim.Event(1, kq.sim.Evict(0))])[1:] == ["Finished"] * 2
     assert states(*jobs, until=late) == ["Finished"] * 3

@@ -119,6 +119,14 @@ def test_a_planned_change_belongs_to_its_job():
     assert run.result().jobs["end"].tolist() == [10.0, 60.0, 35.0]
 
 
+def test_the_scheduler_of_a_simulation_numbers_its_workloads_after_the_jobs():
+    run = kq.Simulation(cluster(queue("q", 1)), rows((0, 9, 1), (1, 9, 1)))
+    run.run(until=5)
+    there = run.scheduler
+    (key,) = there.submit({"name": "x", "queue": "q", GPU: 1})
+    assert there.workload(key).uid.endswith("-000000000003")
+
+
 def test_a_fork_is_independent():
     run = kq.Simulation(cluster(queue("q", 1)), rows((0, 10, 1), (5, 10, 1)))
     run.step()
