@@ -56,7 +56,7 @@ def test_a_job_is_submitted_unless_it_has_a_workload():
     assert len(found.scheduler.keys()) == 2
     assert not found.notes
     lost = import_cluster(dump(job("new"), job("lost", suspend=False, active=1)))
-    assert "Job team/lost: runs, but has no Workload, and counts as pending; dump workloads as well" in lost.notes
+    assert "Job team/lost: running without a Workload, counted as pending; dump workloads as well" in lost.notes
     again = import_cluster(dump(job("new")))
     name = again.scheduler.keys()[0].partition("/")[2]
     assert outcomes(import_cluster(dump(job("new"), workload(name))))["Job", "new"] == ("skipped", "it has a Workload")

@@ -130,12 +130,9 @@ def simulate(
     _write(found, out, report, pictures)
     verdicts = None if promises is None else hold(found, promises)
     _print(found, verdicts, json=json)
-    for name, value in {"edit": edit, "load": load}.items() if words.problem(found).command else ():
-        if value is not None:
-            say(
-                f"note: the next step is without --{name}, which kueuepy plan and kueuepy sweep do not have",
-                stderr=True,
-            )
+    left = " and ".join(name for name, value in (("--edit", edit), ("--load", load)) if value is not None)
+    if left and words.problem(found).command:
+        say(f"note: the next step is without {left}, which kueuepy plan and sweep do not have", stderr=True)
     return verdicts is not None and not verdicts.passed
 
 

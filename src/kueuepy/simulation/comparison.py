@@ -191,19 +191,12 @@ class Comparison(Framed):
 
     def figures(self) -> list[tuple[str, ...]]:
         """Return the most important metrics as text: one row per metric, one column per policy."""
-        rows = []
-        of_fleets = [name for name in FLEET_FIGURES if all(hasattr(kpis, name) for kpis in self.kpis.values())]
-        for figure in (*SHOWN["policies"], *of_fleets):
-            values = [getattr(kpis, figure) for kpis in self.kpis.values()]
-            pairs = dict.fromkeys(pair for value in values if isinstance(value, dict) for pair in value)
-            rows += [
-                (f"{figure} {pair}", *(figure_text(f"{figure} {pair}", value.get(pair, 0.0)) for value in values))
-                for pair in pairs
-            ]
-            # A metric of resources without any resource has no row.
-            if not any(isinstance(value, dict) for value in values):
-                rows.append((figure, *(figure_text(figure, value) for value in values)))
-        return rows
+        values = [dict(kpis.rows()) for kpis in self.kpis.values()]
+        of_fleets = [name for name in FLEET_FIGURES if all(name in one for one in values)]
+        names = dict.fromkeys(name for one in values for name in one)
+        order = (*SHOWN["policies"], *of_fleets)
+        chosen = [name for own in order for name in names if name.partition(" ")[0] == own]
+        return [(name, *(figure_text(name, one.get(name, 0.0)) for one in values)) for name in chosen]
 
     def most_delayed(self, most: int = MOST_ROWS) -> list[JobChange]:
         """Return the jobs that wait longer under the last policy than under the first, sorted by decreasing difference.

@@ -10,7 +10,7 @@ from kueuepy.errors import InvalidSpecError, checked, counted
 from kueuepy.files import write_file
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape
-from kueuepy.look.numbers import busiest, duration, durations, hours, share
+from kueuepy.look.numbers import busiest, duration, hours, share
 from kueuepy.look.page import document
 from kueuepy.simulation.catalogue import SHOWN, figure_text, label_of, part_text
 from kueuepy.simulation.changes import decisions_of
@@ -215,16 +215,13 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
     rows = []
     known = {one.name: one for one in queues}
     for one in map(known.__getitem__, in_order(run, known)):
-        word = ("better" if one.difference < 0 else "worse") if one.is_clear or not one.has_interval else "unclear"
-        between = durations(one.low, one.high) if one.has_interval else "too few jobs for an interval"
-        change = parts.Cell(f"{words.signed(one)} ({word})", one.difference, between, one.is_clear)
         evicted = one.evictions[1] - one.evictions[0]
         rows.append(
             (
                 parts.queue_cell(one.name, indices),
                 parts.Cell(f"{one.jobs:,}", one.jobs),
                 *(parts.value_cell("wait_mean", wait) for wait in (one.first, one.second)),
-                parts.Cell(words.NO_CHANGE, 0.0) if one.is_zero else change,
+                _change("wait_mean", one.first, one.second, (one.low, one.high) if one.has_interval else None),
                 parts.Cell(f"{evicted:+,}" if evicted else "0", evicted),
             )
         )

@@ -309,19 +309,13 @@ def plan_curve(curve: Columns, target: str, vary: str, answer: tuple[float, str]
     x = x / size
     low, high = (np.where(np.isnan(end), mean, end) for end in (low, high))
     marks: list[Mark] = list(_bars(x, low, high, "others"))
-    keys = []
-    looks: tuple[tuple[bool, str, Any, Any, str], ...] = (
-        (True, "good", "o", "dot", "target met"),
-        (False, "bad", "x", "cross", "target missed"),
-    )
-    for kept, colour, dots, look, label in looks:
-        rows = curve["passed"] == kept
-        marks.append(Line(x[rows], mean[rows], colour, dots=dots, joined=False))
-        keys.append(Key(label, colour, look))
+    met = curve["passed"]
+    marks.append(Line(x[met], mean[met], "good", dots="o", joined=False))
+    marks.append(Line(x[~met], mean[~met], "bad", dots="x", joined=False))
+    keys = [Key("target met", "good", "dot"), Key("target missed", "bad", "cross"), Key(target, "ink", "dashes")]
     across = Axis(f"{_in_words(vary)}{f' ({unit})' if unit else ''}", ends_of(x))
     marks.append(Line(np.array(across.ends), np.full(2, wanted.value), "ink", width=1.6, dashed=True))
     up = _axis(str(wanted.measure), np.concatenate([low, high, [wanted.value]]))
-    keys.append(Key(target, "ink", "dashes"))
     title = f"No value tried meets {target}"
     if answer is not None:
         title = f"{answer[1]} is the smallest value that meets {target}"

@@ -285,8 +285,9 @@ def _image(title: str, rows: Mapping[str, NDArray[np.float32]]) -> NDArray[np.ui
         for left, column, colour in ((0.15, _NOMINAL, "others"), (0.5, _USED, 0))
     ]
     for at, row in enumerate(rows.values()):
-        top = float(max(row[_NOMINAL], row[_USED]))
-        marks.append(Label(at + 0.5, top, f"{_waiting(row)} waiting", 13, "middle", shift=(0, -6)))
+        marks.append(
+            Label(at + 0.5, max(row[_NOMINAL], row[_USED]), f"{_waiting(row)} waiting", 13, "middle", shift=(0, -6))
+        )
     keys = (Key("nominal quota", "others"), Key("used quota", 0))
     axes = names_axis("", list(rows)), Axis("Fraction of the cohort's quota", (0.0, 1.1), kind="share")
     figure = imported("matplotlib.figure", "render").Figure((4.8, 3.6), dpi=100, layout="constrained")

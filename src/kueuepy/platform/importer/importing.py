@@ -14,15 +14,7 @@ from kueuepy.manifest import Item, Limits, Manifest, Source, collector, live_par
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.objects import Condition, Duration, TimeLike, Workload, nanoseconds_of
 from kueuepy.platform.importer.pods import PodImport, Rules, key_of
-from kueuepy.platform.importer.report import (
-    RUNS,
-    Imported,
-    ImportReport,
-    Outcome,
-    Progress,
-    ProgressReporter,
-    import_report,
-)
+from kueuepy.platform.importer.report import RUNS, ByteMeter, Imported, ImportReport, Outcome, Progress, import_report
 from kueuepy.profiles import release_of_image
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.changes import await_victims, is_stopping, job_stopped, take
@@ -107,7 +99,7 @@ def import_cluster(
     rules = tuple(rules)
     source = opened(source)
     live = live_parts(source)
-    meter = ProgressReporter(source, progress)
+    meter = ByteMeter(source, progress)
     seen: set[str] = set()
 
     def pick(item: Item) -> bool:

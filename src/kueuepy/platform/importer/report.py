@@ -70,11 +70,9 @@ class ImportReport(Columns):
     def notes(self) -> tuple[str, ...]:
         """A note about the running jobs whose Workloads are not in the dump; empty if there are none."""
         found = [row for row in self if row.reason.endswith(RUNS)]
-        if not found:
-            return ()
         others = f" and {counted(len(found) - 1, 'other job')}" if found[1:] else ""
-        counts = "run, but have no Workload, and count" if found[1:] else "runs, but has no Workload, and counts"
-        return (f"{found[0].kind} {found[0].key}{others}: {counts} as pending; dump workloads as well",)
+        what = "running without a Workload, counted as pending; dump workloads as well"
+        return tuple(f"{row.kind} {row.key}{others}: {what}" for row in found[:1])
 
     def __iter__(self) -> Iterator[Imported]:
         """Iterate over the rows of the report."""
@@ -92,7 +90,7 @@ def import_report(rows: Sequence[Imported]) -> ImportReport:
     return ImportReport({name: [getattr(row, name) for row in rows] for name in Imported.__struct_fields__})
 
 
-class ProgressReporter:
+class ByteMeter:
     """A counter of the bytes read, which reports every percent."""
 
     def __init__(self, source: Any, progress: Progress | None) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, KueueError, counted, plural, verb
-from kueuepy.look.numbers import busiest, duration, durations, hours, number, points, share
+from kueuepy.look.numbers import busiest, duration, durations, hours, points, share
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import better_of, figure_text, hours_word, interval_text, part_text, unit_of
 from kueuepy.simulation.columns import ENDED_BY_LIMIT, NATIVE, is_about, is_resource
@@ -557,9 +557,16 @@ def verdict(name: str, first: float, second: float, between: tuple[float, float]
         second: The second value.
         between: The confidence interval of the difference; `None` if it has none.
     """
-    text, better, (low, high) = change_text(name, first, second), better_of(name), between or (0.0, 0.0)
+    change, better, (low, high) = second - first, better_of(name), between or (0.0, 0.0)
+    size, is_part = abs(change), unit_of(name) == "part"
+    text = (
+        duration(size) if unit_of(name) == "span" else f"{points(size)} points" if is_part else figure_text(name, size)
+    )
+    text = f"{'+' if change > 0 else '-'}{text}"
+    if figure_text(name, first) == figure_text(name, second):
+        text = ABOUT_ZERO if change else NO_CHANGE
     note, is_clear = interval_text(name, low, high) if between else "", low > 0 or high < 0
-    if between and unit_of(name) == "part":
+    if between and is_part:
         note = f"{points(low)} to {points(high)} points"
     if between and not is_clear and (text != NO_CHANGE or low < 0 < high):
         return Verdict(text, "unclear", note)
@@ -568,20 +575,3 @@ def verdict(name: str, first: float, second: float, between: tuple[float, float]
         return Verdict(text, "", note, is_clear)
     word = "better" if (second < first) == (better == "less") else "worse"
     return Verdict(text, word, note or "no interval", is_clear)
-
-
-def change_text(name: str, first: float | None, second: float | None) -> str:
-    """Format the difference of a metric with its sign and unit; empty if a value is missing."""
-    if first is None or second is None:
-        return ""
-    change = second - first
-    if change == 0:
-        return NO_CHANGE
-    if figure_text(name, first) == figure_text(name, second):
-        return ABOUT_ZERO
-    text = figure_text(name, abs(change)) if not isinstance(change, int) else number(abs(change))
-    if unit_of(name) == "span":
-        text = duration(abs(change))
-    if unit_of(name) == "part":
-        text = f"{points(abs(change))} points"
-    return f"{'+' if change > 0 else '-'}{text}"
