@@ -49,7 +49,7 @@ _IN_HEADER = (0, 1, 2, 6, 7, 8)
 _TWO = 2
 # Pixels of a metric in the chart of differences: three lines of text above a mark.
 _ROW = 60.0
-_VERDICTS = (Key("better", "good", "dot"), Key("worse", "bad", "dot"), Key("neither", "others", "dot"))
+_VERDICTS = (Key("better", "good", "dot"), Key("worse", "bad", "dot"), Key("neither", "quiet", "dot"))
 
 
 class ComparisonPlots(Plots):
@@ -312,7 +312,7 @@ def _differences(results: Mapping[str, Result]) -> Chart:
         base, value = (each.get(name, 0) for each in values)
         between = paired.get((second, name))
         found = words.verdict(name, base, value, between)
-        colour = {"better": "good", "worse": "bad"}.get(found.word, "others")
+        colour = {"better": "good", "worse": "bad"}.get(found.word, "quiet")
         told = f"{figure_text(name, base)} → {figure_text(name, value)}: {found}"
         figure, _, limits = name.partition(" ")
         limits = f"95% confidence interval {found.interval}" if between else limits
