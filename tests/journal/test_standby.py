@@ -10,7 +10,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.platform import Journal
-from kueuepy.platform.journal import lock
+from kueuepy.platform.journal.lock import Lock
 
 CLUSTER = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 1}}))
 FIRST = """
@@ -24,19 +24,18 @@ time.sleep(600)
 
 
 def test_a_lock_file_replaced_while_it_is_being_locked_is_locked_again(tmp_path, monkeypatch):
-    locked, replaced = lock._locked, []
+    acquire, replaced = Lock._acquire, []
 
-    def replacing(journal, path, until):
-        found = locked(journal, path, until)
+    def replacing(lock, journal, until):
+        acquire(lock, journal, until)
         if not replaced:
-            replaced.append(path)
-            Path(path).rename(f"{path}.old")  # so that the new file has another identity
-            Path(path).touch()
-        return found
+            replaced.append(lock.path)
+            Path(lock.path).rename(f"{lock.path}.old")  # so that the new file has another identity
+            Path(lock.path).touch()
 
     path = tmp_path / "j"
     (tmp_path / "j-lock").touch()
-    monkeypatch.setattr(lock, "_locked", replacing)
+    monkeypatch.setattr(Lock, "_acquire", replacing)
     with Journal(path), pytest.raises(kq.errors.StateError, match="is in use by another Journal"):
         Journal(path)
     assert replaced

@@ -396,16 +396,17 @@ def _resolved(state: SchedulerState, call: W) -> tuple[int, W]:
 
 def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:
     """Execute `Scheduler.submit`."""
-    with session.change():
+    # One change, not one within another, which an exception at its very end would undo after the other is recorded.
+    several = keep_status and (len(items) != 1 or not isinstance(items[0], Workload))
+    with session.change(several=several):
         new = valid_submissions(session.state, items, keep_status=keep_status)
         if all(one.job is None for one in new) and not keep_status:
             return take_all(session, new)
         found = [resized(session.state, one) for one in new]
         changed = [one.changed for one in found if one.changed is not None]
-        with session.change(several=keep_status and len(found) > 1):
-            for obj in changed:
-                _check(session.state, obj)
-            taken = take_all(session, (one.new for one in found if one.new is not None), changed)
+        for obj in changed:
+            _check(session.state, obj)
+        taken = take_all(session, (one.new for one in found if one.new is not None), changed)
         keys = Keys([one.key for one in found])
         keys.remarks, keys.existing = taken.remarks, taken.existing
         return keys
