@@ -53,6 +53,14 @@ def test_a_text_that_means_a_missing_value_is_missing_and_noted(text, tmp_path):
         }
 
 
+def test_a_result_warns_of_jobs_without_a_runtime():
+    jobs = kq.Jobs({**GIVEN, "queue": ["q"] * 2, "runtime": [None, 20.0]})
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 3}}))
+    with pytest.warns(UserWarning, match="had not finished"):
+        result = kq.simulate(cluster, jobs)
+    assert "1 job: runtime is missing; treated as infinite" in result.warnings
+
+
 @pytest.mark.parametrize("column", ["runtime", "gpu", "cpu", "memory", "pods", "priority", "submit", "limit", "every"])
 @pytest.mark.parametrize("text", ["1e400", "9" * 400, "-1e400"])
 def test_a_number_that_does_not_fit_is_an_error(column, text, tmp_path):

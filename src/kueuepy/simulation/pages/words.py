@@ -39,7 +39,8 @@ def warnings_of(result: Recorded, *, figures: bool = True) -> tuple[str, ...]:
 
     The warnings report what is missing on the workers of a fleet, preemption loops, jobs that can never fit, loads
     above 1, unfinished jobs, a warm-up of unsuitable length, a long time after the last submission, waits that are long
-    compared with the log, columns that are probably misspelled, and jobs left out.
+    compared with the log, jobs without a runtime, which never end, columns that are probably misspelled, and jobs left
+    out.
 
     Args:
         result: The result.
@@ -53,7 +54,7 @@ def warnings_of(result: Recorded, *, figures: bool = True) -> tuple[str, ...]:
         *_loads(result),
         *_unfinished(result),
         *_warmups(result),
-        *((*_tail(result), *_unsettled(result)) if figures else ()),
+        *((*_tail(result), *_unsettled(result), *_noted(result, "runtime", mark=":")) if figures else ()),
         *_noted(result, "warning", mark=":"),
     )
 
