@@ -111,8 +111,8 @@ def test_a_running_fleet_refuses_jobs_and_changes_by_name(fleet):
 
 def test_usage_is_drawn_by_cluster(result):
     chart, whole = charts.clusters(result), charts.usage(result)
-    assert [key.name for key in chart.keys] == ["east", "west", "nominal quota"]
-    assert set(chart.marks[-1].y.tolist()) == {3.0}
+    assert [key.name for key in chart.keys] == ["east", "west", "nominal quota", "jobs wait (top)"]
+    assert set(chart.marks[-2].y.tolist()) == {3.0}
     tops = [[mark for mark in one.marks if isinstance(mark, Area)][-1].high.tolist() for one in (chart, whole)]
     assert tops[0] == tops[1]
 
