@@ -312,7 +312,7 @@ def test_the_workloads_ahead_are_named_with_the_rule():
         scheduler.advance(1)
     (position,) = scheduler.explain("last").find("position")
 
-    assert position.text == "2 workloads before it in ClusterQueue q"
+    assert position.text == "2 workloads are tried before it in ClusterQueue q"
     assert [cause.text for cause in position.causes] == [
         "higher priority: default/urgent",
         "equal priority, and earlier in the queue: default/late",
