@@ -43,6 +43,8 @@ def test_a_changed_cluster_is_rejected_with_object_names_and_changes_nothing(pat
         many = [kq.Cohort(f"c{i}") for i in range(7)]
         with pytest.raises(kq.errors.StateError, match='Cohort "c4" and 2 others;'):
             journal.scheduler(cluster(4, *many))
+        with pytest.raises(kq.errors.StateError, match='Cohort "c4"; on_change'):
+            journal.scheduler(cluster(4, *many[:5]))
 
 
 def test_a_changed_cluster_is_applied_on_request(path):
