@@ -284,6 +284,22 @@ struct Codec {
   }
 };
 
+// Base of the codec of a value that is written as another type. `Codec<T>` defines `Out(value)`, which
+// returns the value as this type, and `In(stored)`, which returns the value, or nullopt if there is none.
+template <typename T, typename Stored>
+struct CodecAs {
+  template <typename Archive>
+  static void Write(Archive& archive, const T& value) {
+    archive.Write(Codec<T>::Out(value));
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, T* value) {
+    std::optional<T> made = Codec<T>::In(archive.template Take<Stored>());
+    if (!archive.in().ok() || !made) return archive.in().Fail();
+    *value = *std::move(made);
+  }
+};
+
 template <typename List>
 struct ListCodec {
   template <typename Archive>
@@ -297,32 +313,37 @@ struct ListCodec {
     list->clear();
     const size_t size = archive.in().Array();
     for (size_t i = 0; i < size && archive.in().ok(); ++i) {
-      list->insert(list->end(), archive.template Take<typename List::value_type>());
+      list->push_back(archive.template Take<typename List::value_type>());
     }
   }
 };
 template <typename T>
 struct Codec<std::vector<T>> : ListCodec<std::vector<T>> {};
-template <typename T>
-struct Codec<std::set<T>> : ListCodec<std::set<T>> {};
 template <typename T, size_t n>
 struct Codec<absl::InlinedVector<T, n>> : ListCodec<absl::InlinedVector<T, n>> {};
+template <typename T>
+struct Codec<std::set<T>> : CodecAs<std::set<T>, std::vector<T>> {
+  static std::vector<T> Out(const std::set<T>& set) { return std::vector<T>(set.begin(), set.end()); }
+  static std::set<T> In(const std::vector<T>& items) { return std::set<T>(items.begin(), items.end()); }
+};
 
-template <typename A, typename B>
-struct Codec<std::pair<A, B>> {
+template <typename Tuple>
+struct TupleCodec {
   template <typename Archive>
-  static void Write(Archive& archive, const std::pair<A, B>& pair) {
-    archive.out().Array(2);
-    archive.Write(pair.first);
-    archive.Write(pair.second);
+  static void Write(Archive& archive, const Tuple& tuple) {
+    archive.out().Array(std::tuple_size_v<Tuple>);
+    std::apply([&archive](const auto&... items) { (archive.Write(items), ...); }, tuple);
   }
   template <typename Archive>
-  static void Read(Archive& archive, std::pair<A, B>* pair) {
-    if (archive.in().Array() != 2) return archive.in().Fail();
-    archive.Read(&pair->first);
-    archive.Read(&pair->second);
+  static void Read(Archive& archive, Tuple* tuple) {
+    if (archive.in().Array() != std::tuple_size_v<Tuple>) return archive.in().Fail();
+    std::apply([&archive](auto&... items) { (archive.Read(&items), ...); }, *tuple);
   }
 };
+template <typename A, typename B>
+struct Codec<std::pair<A, B>> : TupleCodec<std::pair<A, B>> {};
+template <typename... Items>
+struct Codec<std::tuple<Items...>> : TupleCodec<std::tuple<Items...>> {};
 
 // Entries of a map, to be sorted by key. The values are type-erased, so maps with the same key type share the
 // sorting code.
@@ -346,18 +367,14 @@ struct MapCodec {
     SortByKey<Key>(entries);
     archive.out().Array(entries.size());
     for (const auto& [key, value] : entries) {
-      archive.out().Array(2);
-      archive.Write(*key);
-      archive.Write(*static_cast<const Value*>(value));
+      archive.Write(std::tie(*key, *static_cast<const Value*>(value)));
     }
   }
   template <typename Archive>
   static void Read(Archive& archive, Map* map) {
     map->clear();
     for (size_t left = archive.in().Array(); left > 0 && archive.in().ok(); --left) {
-      if (archive.in().Array() != 2) return archive.in().Fail();
-      Key key = archive.template Take<Key>();
-      map->emplace(std::move(key), archive.template Take<Value>());
+      map->emplace(archive.template Take<std::pair<Key, Value>>());
     }
   }
 };

@@ -2,10 +2,15 @@
 #ifndef KUEUE_PERSIST_CODECS_H_
 #define KUEUE_PERSIST_CODECS_H_
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "persist/archive.h"
 #include "persist/field_lists.h"
@@ -17,58 +22,45 @@ template <>
 inline constexpr bool kIsOpen<Reason> = true;
 
 template <>
-struct Codec<Amount> {
-  template <typename Archive>
-  static void Write(Archive& archive, Amount amount) {
-    archive.out().Int(amount.value());
-  }
-  template <typename Archive>
-  static void Read(Archive& archive, Amount* amount) {
-    *amount = Amount(archive.in().Int());
-  }
+struct Codec<Amount> : CodecAs<Amount, int64_t> {
+  static int64_t Out(Amount amount) { return amount.value(); }
+  static Amount In(int64_t value) { return Amount(value); }
+};
+
+template <typename Tag>
+struct Codec<Id<Tag>> : CodecAs<Id<Tag>, int32_t> {
+  static int32_t Out(Id<Tag> id) { return id.value(); }
+  static Id<Tag> In(int32_t value) { return Id<Tag>(value); }
 };
 
 // A 128-bit integer is written as its upper and its lower 64 bits.
+using Halves = std::pair<int64_t, int64_t>;
 template <>
-struct Codec<Int128> {
-  template <typename Archive>
-  static void Write(Archive& archive, Int128 value) {
-    archive.out().Array(2);
-    archive.out().Int(static_cast<int64_t>(value >> 64));
-    archive.out().Int(static_cast<int64_t>(static_cast<uint64_t>(value)));
+struct Codec<Int128> : CodecAs<Int128, Halves> {
+  static Halves Out(Int128 value) {
+    return {static_cast<int64_t>(value >> 64), static_cast<int64_t>(static_cast<uint64_t>(value))};
   }
-  template <typename Archive>
-  static void Read(Archive& archive, Int128* value) {
-    if (archive.in().Array() != 2) return archive.in().Fail();
-    const auto upper = static_cast<Int128>(archive.in().Int()) * (static_cast<Int128>(1) << 64);
-    *value = upper + static_cast<Int128>(static_cast<uint64_t>(archive.in().Int()));
+  static Int128 In(const Halves& halves) {
+    const auto upper = static_cast<Int128>(halves.first) * (static_cast<Int128>(1) << 64);
+    return upper + static_cast<Int128>(static_cast<uint64_t>(halves.second));
   }
 };
 
 // A quantity is written as [negative, digits, exponent, format].
+using QuantityParts = std::tuple<bool, std::string, int, QuantityFormat>;
 template <>
-struct Codec<Quantity> {
-  template <typename Archive>
-  static void Write(Archive& archive, const Quantity& quantity) {
+struct Codec<Quantity> : CodecAs<Quantity, QuantityParts> {
+  static QuantityParts Out(const Quantity& quantity) {
     const Decimal::Digits digits = quantity.value().ToDigits();
-    archive.out().Array(4);
-    archive.Write(quantity.IsNegative());
-    archive.Write(digits.digits);
-    archive.Write(digits.exponent);
-    archive.Write(quantity.format());
+    return {quantity.IsNegative(), digits.digits, digits.exponent, quantity.format()};
   }
-  template <typename Archive>
-  static void Read(Archive& archive, Quantity* quantity) {
-    if (archive.in().Array() != 4) return archive.in().Fail();
-    const bool negative = archive.in().Bool();
-    const auto digits = archive.template Take<std::string>();
-    const auto exponent = archive.template Take<int>();
-    const auto format = archive.template Take<QuantityFormat>();
+  static std::optional<Quantity> In(const QuantityParts& parts) {
+    const auto& [negative, digits, exponent, format] = parts;
     const bool is_number =
         digits.size() <= kMost && digits.find_first_not_of("0123456789") == std::string::npos;
-    if (!is_number || std::abs(exponent) > static_cast<int>(kMost)) return archive.in().Fail();
+    if (!is_number || std::abs(exponent) > static_cast<int>(kMost)) return std::nullopt;
     const Decimal value = Decimal::FromDigits(digits, "", exponent);
-    *quantity = Quantity(negative ? -value : value, format);
+    return Quantity(negative ? -value : value, format);
   }
 
  private:
@@ -78,31 +70,20 @@ struct Codec<Quantity> {
 };
 
 // Gates are written under their names in Kueue, so that later versions can add gates.
+using NamedGates = std::map<std::string, bool>;
 template <>
-struct Codec<FeatureGates> {
-  template <typename Archive>
-  static void Write(Archive& archive, const FeatureGates& gates) {
-    std::map<std::string, bool> named;
+struct Codec<FeatureGates> : CodecAs<FeatureGates, NamedGates> {
+  static NamedGates Out(const FeatureGates& gates) {
+    NamedGates named;
     for (const FeatureGate& gate : kFeatureGates) named[gate.name] = gates.*gate.field;
-    archive.Write(named);
+    return named;
   }
-  template <typename Archive>
-  static void Read(Archive& archive, FeatureGates* gates) {
-    for (const auto& [name, is_on] : archive.template Take<std::map<std::string, bool>>()) {
-      if (!gates->Set(name, is_on)) archive.in().Fail();
+  static std::optional<FeatureGates> In(const NamedGates& named) {
+    FeatureGates gates;
+    for (const auto& [name, is_on] : named) {
+      if (!gates.Set(name, is_on)) return std::nullopt;
     }
-  }
-};
-
-template <typename Tag>
-struct Codec<Id<Tag>> {
-  template <typename Archive>
-  static void Write(Archive& archive, Id<Tag> id) {
-    archive.Write(id.value());
-  }
-  template <typename Archive>
-  static void Read(Archive& archive, Id<Tag>* id) {
-    *id = Id<Tag>(archive.template Take<int32_t>());
+    return gates;
   }
 };
 
@@ -119,34 +100,31 @@ struct Codec<IdVector<IdT, T>> {
 };
 
 template <typename IdT>
-struct Codec<Interner<IdT>> {
-  template <typename Archive>
-  static void Write(Archive& archive, const Interner<IdT>& names) {
-    archive.out().Array(names.size());
-    for (IdT id : names.Ids()) archive.out().Text(names.Name(id));
+struct Codec<Interner<IdT>> : CodecAs<Interner<IdT>, std::vector<std::string>> {
+  static std::vector<std::string> Out(const Interner<IdT>& names) {
+    std::vector<std::string> all;
+    for (IdT id : names.Ids()) all.push_back(names.Name(id));
+    return all;
   }
-  template <typename Archive>
-  static void Read(Archive& archive, Interner<IdT>* names) {
-    *names = Interner<IdT>();
-    for (const std::string& name : archive.template Take<std::vector<std::string>>()) names->Intern(name);
+  static Interner<IdT> In(const std::vector<std::string>& all) {
+    Interner<IdT> names;
+    for (const std::string& name : all) names.Intern(name);
+    return names;
   }
 };
 
 // An IdsByText is written like a map.
 template <typename IdT>
-struct Codec<IdsByText<IdT>> {
-  template <typename Archive>
-  static void Write(Archive& archive, const IdsByText<IdT>& ids) {
+struct Codec<IdsByText<IdT>> : CodecAs<IdsByText<IdT>, std::map<std::string, IdT>> {
+  static std::map<std::string, IdT> Out(const IdsByText<IdT>& ids) {
     std::map<std::string, IdT> sorted;
     ids.ForEach([&sorted](const std::string& text, IdT id) { sorted.emplace(text, id); });
-    archive.Write(sorted);
+    return sorted;
   }
-  template <typename Archive>
-  static void Read(Archive& archive, IdsByText<IdT>* ids) {
-    ids->Clear();
-    for (const auto& [text, id] : archive.template Take<std::map<std::string, IdT>>()) {
-      if (ids->Find(text) == kNoId) ids->Set(text, id);
-    }
+  static IdsByText<IdT> In(const std::map<std::string, IdT>& sorted) {
+    IdsByText<IdT> ids;
+    for (const auto& [text, id] : sorted) ids.Set(text, id);
+    return ids;
   }
 };
 
@@ -163,56 +141,36 @@ struct Codec<Shared<T>> {
 };
 
 template <typename T, size_t n, bool direct, typename Index>
-struct Codec<Paged<T, n, direct, Index>> {
-  template <typename Archive>
-  static void Write(Archive& archive, const Paged<T, n, direct, Index>& items) {
-    archive.out().Array(items.size());
-    for (const T& item : items) archive.Write(item);
-  }
-  template <typename Archive>
-  static void Read(Archive& archive, Paged<T, n, direct, Index>* items) {
-    items->clear();
-    const size_t size = archive.in().Array();
-    for (size_t i = 0; i < size && archive.in().ok(); ++i) items->push_back(archive.template Take<T>());
-  }
-};
+struct Codec<Paged<T, n, direct, Index>> : ListCodec<Paged<T, n, direct, Index>> {};
 
 // A table is written as [number of rows, number of columns, values].
 template <typename Scalar>
-struct Codec<TableOf<Scalar>> {
-  using Cells = TableOf<Scalar>;
-  template <typename Archive>
-  static void Write(Archive& archive, const Cells& cells) {
-    archive.out().Array(3);
-    archive.out().Int(cells.rows());
-    archive.out().Int(cells.cols());
-    archive.out().Array(static_cast<size_t>(cells.size()));
-    for (Eigen::Index i = 0; i < cells.size(); ++i) archive.Write(cells.data()[i]);
+using TableParts = std::tuple<int64_t, int64_t, std::vector<Scalar>>;
+template <typename Scalar>
+struct Codec<TableOf<Scalar>> : CodecAs<TableOf<Scalar>, TableParts<Scalar>> {
+  static TableParts<Scalar> Out(const TableOf<Scalar>& cells) {
+    return {cells.rows(), cells.cols(), std::vector<Scalar>(cells.data(), cells.data() + cells.size())};
   }
-  template <typename Archive>
-  static void Read(Archive& archive, Cells* cells) {
-    if (archive.in().Array() != 3) return archive.in().Fail();
-    const int64_t rows = archive.in().Int(), cols = archive.in().Int();
-    const auto size = static_cast<int64_t>(archive.in().Array());
+  static std::optional<TableOf<Scalar>> In(const TableParts<Scalar>& parts) {
+    const auto& [rows, cols, values] = parts;
     constexpr int64_t kMost = int64_t{1} << 31;
-    if (rows < 0 || cols < 0 || rows >= kMost || cols >= kMost || rows * cols != size)
-      return archive.in().Fail();
-    cells->resize(rows, cols);
-    for (Eigen::Index i = 0; i < cells->size(); ++i) archive.Read(&cells->data()[i]);
+    if (rows < 0 || cols < 0 || rows >= kMost || cols >= kMost) return std::nullopt;
+    if (rows * cols != static_cast<int64_t>(values.size())) return std::nullopt;
+    TableOf<Scalar> cells(rows, cols);
+    std::copy(values.begin(), values.end(), cells.data());
+    return cells;
   }
 };
 
 // A WorkloadRun is written without the unused space before its front.
+using RunItems = std::vector<WorkloadRun::Item>;
 template <>
-struct Codec<WorkloadRun> {
-  template <typename Archive>
-  static void Write(Archive& archive, const WorkloadRun& run) {
-    archive.Write(std::vector<WorkloadRun::Item>(run.begin(), run.end()));
-  }
-  template <typename Archive>
-  static void Read(Archive& archive, WorkloadRun* run) {
-    *run = WorkloadRun();
-    archive.Read(&FieldLists::ItemsOf(*run));
+struct Codec<WorkloadRun> : CodecAs<WorkloadRun, RunItems> {
+  static RunItems Out(const WorkloadRun& run) { return RunItems(run.begin(), run.end()); }
+  static WorkloadRun In(const RunItems& items) {
+    WorkloadRun run;
+    FieldLists::ItemsOf(run) = items;
+    return run;
   }
 };
 

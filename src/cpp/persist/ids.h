@@ -19,13 +19,24 @@
 
 namespace kueue {
 
+template <typename T, typename... Types>
+inline constexpr bool kIsOneOf = (std::is_same_v<T, Types> || ...);
+// Types whose values contain no ids. Specs refer to other objects by name. Reason, an enumeration that is
+// visited like an id, has its own specialization of Ids.
+template <typename T>
+inline constexpr bool kHasNoIds =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> ||
+    kIsOneOf<T, std::string, Amount, Int128, Quantity, WorkloadSpec, ResourceFlavor, ClusterQueueSpec,
+             PodTemplate, DeviceClassMapping, DeviceObjects, DeviceCharges, DeviceQueueing, RefusalDetail,
+             PlacementFailure, TopologyRequest>;
+
 // Visits a value. `use(id)` is called for each id and for each reason, and `use.Shared(pointer)` for each
 // pointer whose target may be shared. If the value is not const, `use` may change the ids.
 template <typename T>
 struct Ids {  // Default: a record, whose fields are visited.
   template <typename Use, typename V>
   static void Walk(Use& use, V& value) {
-    if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) {
+    if constexpr (!kHasNoIds<T>) {
       FieldLists::Visit(value, [&use](auto&... fields) {
         (Ids<std::remove_const_t<std::remove_reference_t<decltype(fields)>>>::Walk(use, fields), ...);
       });
@@ -38,10 +49,6 @@ void WalkIds(Use& use, V& value) {
   Ids<std::remove_const_t<V>>::Walk(use, value);
 }
 
-struct NoIds {
-  template <typename Use, typename V>
-  static void Walk(Use&, V&) {}
-};
 struct EachIds {
   template <typename Use, typename V>
   static void Walk(Use& use, V& values) {
@@ -60,37 +67,6 @@ struct Ids<Id<Tag>> : IsId {};
 template <>
 struct Ids<Reason> : IsId {};
 
-template <>
-struct Ids<std::string> : NoIds {};
-template <>
-struct Ids<Amount> : NoIds {};
-template <>
-struct Ids<Int128> : NoIds {};
-template <>
-struct Ids<Quantity> : NoIds {};
-// Specs refer to other objects by name, so they contain no ids.
-template <>
-struct Ids<WorkloadSpec> : NoIds {};
-template <>
-struct Ids<ResourceFlavor> : NoIds {};
-template <>
-struct Ids<ClusterQueueSpec> : NoIds {};
-template <>
-struct Ids<PodTemplate> : NoIds {};
-template <>
-struct Ids<DeviceClassMapping> : NoIds {};
-template <>
-struct Ids<DeviceObjects> : NoIds {};
-template <>
-struct Ids<DeviceCharges> : NoIds {};
-template <>
-struct Ids<DeviceQueueing> : NoIds {};
-template <>
-struct Ids<RefusalDetail> : NoIds {};
-template <>
-struct Ids<PlacementFailure> : NoIds {};
-template <>
-struct Ids<TopologyRequest> : NoIds {};
 template <typename T>
 struct Ids<std::vector<T>> : EachIds {};
 template <typename T, size_t n>
@@ -157,7 +133,7 @@ template <typename T>
 struct Ids<std::shared_ptr<const T>> {
   template <typename Use, typename V>
   static void Walk(Use& use, V& pointer) {
-    if constexpr (!std::is_base_of_v<NoIds, Ids<T>>) {
+    if constexpr (!kHasNoIds<T>) {
       if (pointer) use.Shared(pointer);
     }
   }

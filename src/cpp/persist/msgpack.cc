@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "absl/base/casts.h"
+
 namespace kueue {
 namespace {
 
@@ -46,35 +48,21 @@ void MsgpackWriter::Int(int64_t value) {
   }
 }
 
-void MsgpackWriter::Double(double value) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  Number(0xcb, bits, 8);
+void MsgpackWriter::Double(double value) { Number(0xcb, absl::bit_cast<uint64_t>(value), 8); }
+
+void MsgpackWriter::Sized(uint8_t mark, absl::string_view value) {
+  const int width = value.size() < 0x100 ? 0 : value.size() < 0x10000 ? 1 : 2;
+  Number(static_cast<uint8_t>(mark + width), value.size(), 1 << width);
+  text_.append(value.data(), value.size());
 }
 
 void MsgpackWriter::Text(absl::string_view value) {
-  if (value.size() < 32) {
-    Byte(static_cast<uint8_t>(0xa0 | value.size()));
-  } else if (value.size() < 0x100) {
-    Number(0xd9, value.size(), 1);
-  } else if (value.size() < 0x10000) {
-    Number(0xda, value.size(), 2);
-  } else {
-    Number(0xdb, value.size(), 4);
-  }
+  if (value.size() >= 32) return Sized(0xd9, value);
+  Byte(static_cast<uint8_t>(0xa0 | value.size()));
   text_.append(value.data(), value.size());
 }
 
-void MsgpackWriter::Binary(absl::string_view value) {
-  if (value.size() < 0x100) {
-    Number(0xc4, value.size(), 1);
-  } else if (value.size() < 0x10000) {
-    Number(0xc5, value.size(), 2);
-  } else {
-    Number(0xc6, value.size(), 4);
-  }
-  text_.append(value.data(), value.size());
-}
+void MsgpackWriter::Binary(absl::string_view value) { Sized(0xc4, value); }
 
 void MsgpackWriter::Array(size_t size) {
   if (size < 16) {
@@ -133,9 +121,7 @@ int64_t MsgpackReader::Int() {
 double MsgpackReader::Double() {
   if (Byte() != 0xcb) Fail();
   const uint64_t bits = Number(8);
-  double value;
-  std::memcpy(&value, &bits, sizeof value);
-  return ok_ ? value : 0;
+  return ok_ ? absl::bit_cast<double>(bits) : 0;
 }
 
 absl::string_view MsgpackReader::Text() {

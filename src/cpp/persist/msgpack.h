@@ -5,7 +5,6 @@
 #define KUEUE_PERSIST_MSGPACK_H_
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -29,6 +28,8 @@ class MsgpackWriter {
  private:
   void Byte(uint8_t byte) { text_.push_back(static_cast<char>(byte)); }
   void Number(uint8_t mark, uint64_t value, int bytes);
+  // Writes a text or binary data after the mark for its size, which `mark` is the first of.
+  void Sized(uint8_t mark, absl::string_view value);
 
   std::string text_;
 };
