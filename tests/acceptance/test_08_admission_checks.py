@@ -332,11 +332,11 @@ def test_AC_05_a_retried_workload_queues_behind_workloads_created_during_its_del
     assert story.running() == ["second"]
 
 
-def _provisioned(stage, strategy=None, **options):
-    """Return a stage whose check has a ProvisioningRequestConfig with this retryStrategy."""
+def _provisioned(stage, strategy=None, parameters=None, **options):
+    """Return a stage whose check has a ProvisioningRequestConfig with this retryStrategy and these parameters."""
     named = {"apiGroup": "kueue.x-k8s.io", "kind": "ProvisioningRequestConfig", "name": "nodes"}
     check = kq.AdmissionCheck("check", controller_name=PROVISIONING, parameters=named)
-    spec = {"provisioningClassName": "class", **({"retryStrategy": strategy} if strategy else {})}
+    spec = {"provisioningClassName": "class", "retryStrategy": strategy, "parameters": parameters}
     config = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": named["kind"],
@@ -419,6 +419,20 @@ def test_AC_06_the_state_of_a_request_survives_forks_and_saved_states(stage, tmp
         check = scheduler.workload("w").status.admission_checks[0]
         assert (check.state, check.message) == ("Retry", "Retrying after failure: none")
         assert (check.retry_count, check.requeue_after_seconds) == (1, 120)
+
+
+@pytest.mark.parametrize(
+    ("name", "annotations"),
+    [("w" * 250, {}), ("w", {"provreq.kueue.x-k8s.io/pool": "other"})],
+    ids=["shortened name", "changed parameter"],
+)
+def test_AC_06_a_request_that_kueue_does_not_find_again_does_not_change_its_check(stage, name, annotations):
+    story = _provisioned(stage, delay="5m", parameters={"pool": "a"})
+    pod_sets = (kq.PodSet.of("main", 1, requests={"cpu": 1}),)
+    story.scheduler.submit(kq.Workload(name, queue_name="q", annotations=annotations, pod_sets=pod_sets))
+    story.settle()
+    story.scheduler.set_check(name, "check", {"conditions": [{"type": "Failed", "status": "True", "message": "none"}]})
+    assert story.scheduler.workload(name).status.admission_checks[0].state == "Pending"
 
 
 @pytest.mark.parametrize(

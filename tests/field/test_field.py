@@ -92,6 +92,17 @@ def test_finished_jobs_are_a_log(files):
     assert [row["finish_reason"] for row in jobs.rows()] == ["Succeeded", "Failed"]
 
 
+def test_the_first_pod_of_a_group_that_starts_ends_its_wait(files):
+    def pod(name, start):
+        one = job(name, f"u-{name}", status={"phase": "Running", "startTime": f"2026-05-01T08:{start}:00Z"})
+        one["metadata"]["labels"]["kueue.x-k8s.io/pod-group-name"] = "g"
+        one["metadata"]["annotations"] = {"kueue.x-k8s.io/pod-group-total-count": "2"}
+        return one | {"apiVersion": "v1", "kind": "Pod", "spec": one["spec"]["template"]["spec"]}
+
+    jobs = Log().recorded(files(pod("a", "40"), pod("b", "10"))[1])
+    assert [row["recorded_wait"] for row in jobs.rows()] == [600]
+
+
 SACCT = """JobID|User|Account|Submit|Start|End|Elapsed|NNodes|NCPUS|ReqMem|AllocTRES|State
 7|ann|a|2026-05-01T08:00:00|2026-05-01T08:00:05|2026-05-01T10:00:05|02:00:00|2|16|64G|cpu=16,gres/gpu:x=4,mem=64G|COMPLETED
 7.batch||||2026-05-01T08:00:05|2026-05-01T10:00:05|02:00:00|2|16|||COMPLETED

@@ -139,10 +139,10 @@ def test_replicas_of_a_leader_worker_set_are_started_separately():
     assert [scheduler.start_patch(key) for key in keys] == [{}, {}]
 
 
-def elastic(parallelism):
+def elastic(parallelism, name="grows"):
     spec = {"template": {"spec": {**POD, "restartPolicy": "Never"}}, "parallelism": parallelism, "completions": 20}
     annotations = {"kueue.x-k8s.io/elastic-job": "true"}
-    return job(spec=spec, name="grows", annotations=annotations)
+    return job(spec=spec, name=name, annotations=annotations)
 
 
 def used(scheduler):
@@ -175,3 +175,14 @@ def test_a_shrinking_or_waiting_elastic_job_keeps_its_workload():
     scheduler.settle()
     assert used(scheduler) == 2000
     assert len(scheduler.keys()) == 1
+
+
+def test_a_growing_elastic_job_replaces_no_workload_of_another_job():
+    scheduler = kq.Scheduler(cluster())
+    scheduler.submit({"name": "row", "queue": "team", "cpu": 1})
+    (first,) = scheduler.submit(elastic(3))
+    (other,) = scheduler.submit(elastic(2, "other"))
+    scheduler.settle()
+    (second,) = scheduler.submit(elastic(4))
+    assert scheduler.workload(second).annotations["kueue.x-k8s.io/workload-slice-replacement-for"] == first
+    assert scheduler.submit(elastic(2, "other")) == (other,)

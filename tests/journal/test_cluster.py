@@ -94,3 +94,13 @@ def test_partial_manifests_change_a_scheduler(path):
         assert quota_of(journal.scheduler()) == 8
         with pytest.raises(kq.errors.InvalidSpecError):
             journal.scheduler().patch({**partial, "spec": {"stopPolicy": "Hol"}})
+
+
+def test_the_calls_of_a_group_count_before_it_is_stored(path):
+    with Journal(path) as journal:
+        scheduler = journal.scheduler()
+        with journal.group():
+            scheduler.settle()
+            scheduler.finish("j")
+            assert journal.calls == 3
+        assert journal.calls == 3

@@ -105,6 +105,12 @@ def test_a_finished_workload_has_the_runtime_of_its_last_run():
     }
 
 
+def test_a_job_that_was_deactivated_before_it_ran_says_so():
+    stopped, waiting = workload("d", created=30), workload("e", created=30)
+    stopped["spec"]["active"] = False
+    assert kq.Jobs.from_workloads([stopped, waiting])["finish_reason"].tolist() == ["Deactivated", ""]
+
+
 def test_a_workload_that_has_not_finished_is_censored_and_never_silently_endless():
     cluster, jobs = kq.load(CLUSTER), kq.Jobs.from_workloads(HISTORY)
     assert jobs["censored"].tolist() == [False, False, True, True]
