@@ -179,7 +179,7 @@ def test_the_list_of_mirrored_files_is_up_to_date():
     assert done.returncode == 0, "run `python docs/fidelity.py`"
 
 
-ENTRANCES = {"", "__main__", "_home", "gymnasium_plugin", "lab", "platform", "pytest_plugin", "sim"}
+ENTRANCES = {"", "__main__", "_home", "lab", "platform", "pytest_plugin", "sim"}
 """Modules that know all rooms: those that users import, and the one that they start."""
 
 
@@ -247,9 +247,7 @@ def test_a_component_of_the_package_uses_only_earlier_components_and_the_core(ro
     later = set(order[order.index(room) + 1 :])
     used = {(name, other) for name, others in ARROWS.items() if room_of(name) == room for other in others}
     assert used or room in {"errors", "_stubs", "sources"}
-    # The plugin has only a name and imports nothing of the package.
-    banned = ENTRANCES - {"gymnasium_plugin"}
-    assert {(name, other) for name, other in used if room_of(other) in later or other in banned} == set()
+    assert {(name, other) for name, other in used if room_of(other) in later or other in ENTRANCES} == set()
 
 
 @pytest.mark.parametrize(("wing", "room"), [(wing, room) for wing, order in WINGS.items() for room in order])
@@ -286,7 +284,7 @@ assert "team-a-cq" in result.page().html
 
 
 def test_the_package_works_without_the_wings():
-    parts = {"cli", *WINGS, "__main__", "_home", "gymnasium_plugin", "pytest_plugin", "sim"}
+    parts = {"cli", *WINGS, "__main__", "_home", "pytest_plugin", "sim"}
     names = [f"kueuepy.{name}" for name in sorted(MODULES) if name and room_of(name) not in parts]
     script = [sys.executable, "-c", WITHOUT_WINGS, *names]
     done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603

@@ -1,17 +1,21 @@
 """A reinforcement learning environment in which agents edit quotas and Kueue's rules make the decisions.
 
-Gymnasium knows the environment as `kueuepy/Quota-v0`, also before this package is imported if kueuepy is installed. In
-a source tree, import `kueuepy.lab.rl` first. The extra `rl` installs Gymnasium.
+The import of this package registers the environment with Gymnasium as `kueuepy/Quota-v0`. `gymnasium.make` imports it
+if the name of the package stands before that name: `gymnasium.make("kueuepy.lab.rl:kueuepy/Quota-v0")`. The extra `rl`
+installs Gymnasium.
 """
 
-from kueuepy.gymnasium_plugin import ID as ID
-from kueuepy.gymnasium_plugin import register
+from gymnasium.envs import registration
+
 from kueuepy.lab.rl.baselines import Baseline, DoNothing, HillClimber, Proportional, play
 from kueuepy.lab.rl.quota import QuotaEnv, QuotaVectorEnv
 
 vector = QuotaVectorEnv
 """The short name of `QuotaVectorEnv`, such as `rl.vector(16, cluster, jobs)`."""
 
-register()
+_ID = "kueuepy/Quota-v0"
+if _ID not in registration.registry:
+    single, several = (f"kueuepy.lab.rl.quota:{name}" for name in ("QuotaEnv", "QuotaVectorEnv"))
+    registration.register(_ID, single, vector_entry_point=several)
 
 __all__ = ["Baseline", "DoNothing", "HillClimber", "Proportional", "QuotaEnv", "QuotaVectorEnv", "play", "vector"]

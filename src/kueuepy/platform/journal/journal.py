@@ -367,8 +367,8 @@ class Journal:
             raise StateError(f"{self.path}: belongs to the process that opened it, not to its children")
         if self._failure:
             raise StateError(
-                f"{self.path}: accepts no more calls: {self._failure}; the Scheduler can be read, and a new Journal "
-                "recovers everything that was acknowledged"
+                f"{self.path}: accepts no more calls: {self._failure}; the Scheduler can be read; close "
+                "this Journal, and a new one recovers everything that was acknowledged"
             )
 
     def _commit(self) -> None:
