@@ -57,7 +57,7 @@ void SetNetUsage(State& state, Assignment& assignment, WorkloadId id) {
     if (!pod_set.topology) continue;
     FlavorId flavor = kNoId;
     std::string names;
-    if (FindTopologyFlavor(state, pod_set, flavor, names)) continue;
+    if (FindTopologyFlavor(state, pod_set, flavor, names)) continue;  // it returns an error, if any
     const PodSetAdmission* admitted =
         AdmittedAs(workload, cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name);
     const bool was_placed = admitted != nullptr && admitted->topology;

@@ -327,7 +327,7 @@ bool Simulation::DecideSettled() {
   if (has_evicted || cycles_at_moment_ >= LoopWatch::kPatience) {
     if (data().options.has_controllers) runs_.Settle();
     if (has_evicted) data().watch.NoteEviction();
-    for (const LoopFound& found : data().watch.EndCycle(data().engine.state())) FoundLoop(found);
+    for (const LoopFound& found : data().watch.EndCycle(data().engine.state())) RecordLoop(found);
   }
   ++cycles_at_moment_;
   return !stopped_;
@@ -344,7 +344,9 @@ bool Simulation::FollowsCycle(const CycleResult& result) {
   return (result.scanning || !data().engine.state().to_requeue.empty()) && ++idle_cycles_ < kLongestScan;
 }
 
-void Simulation::FoundLoop(const LoopFound& found) {
+// Records the loop. Then stops the simulation, or holds back all queues of its tree until JobRuns::Stir() or
+// JobRuns::QuotasChanged() releases them.
+void Simulation::RecordLoop(const LoopFound& found) {
   Loop loop{now(), found.period, 1, {}};
   for (WorkloadId workload : found.moved) {
     if (data().jobs.JobOf(workload) >= 0) loop.jobs.push_back(columns().Row(data().jobs.JobOf(workload)));

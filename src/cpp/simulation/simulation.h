@@ -100,7 +100,7 @@ class Simulation {
   void Answer(int32_t job, size_t check);
   std::optional<Time> NextSample() const;
   bool FollowsCycle(const CycleResult& result);
-  void FoundLoop(const LoopFound& found);
+  void RecordLoop(const LoopFound& found);
 
   JobRuns runs_;
   Arrivals arrivals_;

@@ -106,6 +106,7 @@ void TopologyCapacity::Rollback(size_t mark) {
     FlavorCapacity& capacity = flavors_[change.flavor];
     capacity.used[static_cast<size_t>(change.leaf * capacity.tree->slots() + change.slot)] = change.before;
     capacity.used_version = change.version_before;
+    // The slots of one Add() follow each other in the log; one entry for the leaf suffices.
     if (change.flavor != flavor || change.leaf != leaf) capacity.changed_used.Push(change.leaf);
     flavor = change.flavor;
     leaf = change.leaf;

@@ -3,6 +3,8 @@
 | class | is also a | raised if |
 | --- | --- | --- |
 | `InvalidSpecError` | `ValueError` | a value is not valid, such as a negative quota or an unknown policy |
+| `ManifestError` | `InvalidSpecError` | objects of a file are not valid; the message lists each of them |
+| `LimitError` | `InvalidSpecError` | a document is larger or deeper than the limits allow |
 | `NotFoundError` | `KeyError` | a name does not refer to anything |
 | `DuplicateError` | `ValueError` | two objects have the same name |
 | `StateError` | `RuntimeError` | a call is not allowed in the current state, such as finishing a finished workload |
@@ -36,6 +38,7 @@ from kueuepy.errors.problems import expect_known as expect_known, expect_one_of 
 from kueuepy.errors.problems import nearest as nearest, steps as steps, suggestion as suggestion
 from kueuepy.errors.words import counted as counted, first_of as first_of, plural as plural, verb as verb
 
+# The public classes: each needs a row above. The names imported "as" themselves are for the package only.
 __all__ = [
     "ApiError",
     "DuplicateError",

@@ -207,12 +207,14 @@ def manager_of(workers: Mapping[str, Cluster]) -> Cluster:
     objects += [api.Namespace(name) for name in dict.fromkeys(key.partition("/")[0] for key in queues)]
     for key, totals in queues.items():
         namespace, _, name = key.partition("/")
-        # LocalQueues are unique within their namespace only, ClusterQueues everywhere.
-        queue = name if is_unique else f"{namespace}-{name}"
+        # LocalQueues are unique within their namespace only, ClusterQueues everywhere. A namespace has no dots, so that
+        # the names differ, too, where a-b/c and a/b-c are both queues.
+        queue = name if is_unique else f"{namespace}.{name}"
         objects += [_queue(queue, totals), api.LocalQueue(name, namespace=namespace, cluster_queue=queue)]
     gates = {gate for cluster in workers.values() for gate in cluster.configuration.feature_gates.items()}
-    first = next(iter(workers.values())).configuration
-    # The manager runs nothing itself; of the gates, only those of MultiKueue act on it.
+    first = next(iter(workers.values())).configuration  # the workers usually have one release
+    # The manager runs nothing itself; of the gates, only those of MultiKueue act on it. A gate that is on in any worker
+    # is on in the manager, because True sorts after False.
     shared = {name: on for name, on in sorted(gates) if name.startswith("MultiKueue")}
     return Cluster(objects, configuration=api.Configuration(feature_gates=shared, version=first.version))
 

@@ -253,7 +253,8 @@ def unmanaged(
 ) -> Iterator[tuple[Document, Unmanaged]]:
     """Iterate over the jobs for which `to_workloads` returns no Workload, with the reasons.
 
-    Arguments and errors are the same as for `to_workloads`.
+    The annotation for the queue name, which older releases read, is not read. Errors are those of `to_workloads`; those
+    about owners are raised during the iteration.
 
     >>> template = {"spec": {"containers": []}}
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}

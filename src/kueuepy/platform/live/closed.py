@@ -30,7 +30,8 @@ from kueuepy.platform.live.recording import (
 from kueuepy.platform.visibility import SchedulerEvent, drain_events
 from kueuepy.session.session import session_of
 
-# Bounds a preemption loop, in which cycles never become idle.
+# Bounds a preemption loop, in which cycles never become idle: the run then goes on with the next change. The bound of
+# `judging` is independent of it.
 _MOST_CYCLES = 1000
 # Added to timeouts, so that the cycle runs just after them.
 _MILLISECOND = SECOND // 1000

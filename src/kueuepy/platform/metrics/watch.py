@@ -137,7 +137,7 @@ class _Gauges:
     def _cohort(self, view: CohortView) -> None:
         """Set the gauges of a Cohort (`pkg/cache/scheduler/cohort_metrics.go`).
 
-        Cohorts whose parents form a cycle have no gauges.
+        Cohorts whose parents form a cycle have only the gauge of their share.
         """
         if self._fair and view.is_declared:
             self._set("cohort_weighted_share", view.share, cohort=view.name)
