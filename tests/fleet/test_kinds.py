@@ -285,3 +285,13 @@ def test_a_slice_takes_over_the_job_on_the_cluster_of_the_slice_that_it_replaces
     step["w2"].finish(keys[1], reason="OutOfSync", message="Stale")
     step.dispatch()
     assert "Finished" in conditions(step, keys[1])
+
+
+def test_the_queues_of_a_planned_manager_have_different_names():
+    keys = ("a-b/c", "a/b-c", "x/c")
+    pairs = [key.split("/") for key in keys]
+    queues = [kq.LocalQueue(name, namespace=space, cluster_queue="q") for space, name in pairs]
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": 1}})
+    spaces = [kq.objects.Namespace(space) for space, _ in pairs]
+    fleet = kq.Fleet({"w": kq.Cluster(kq.ResourceFlavor("f"), queue, *queues, *spaces)})
+    assert {one.cluster_queue for one in fleet.manager.local_queues} == {"a-b.c", "a.b-c", "x.c"}

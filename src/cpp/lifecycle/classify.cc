@@ -1,6 +1,6 @@
-// Equivalence classes of workloads; lifecycle/queueing.h declares these functions. KnownByTemplate() must compare
-// each field that KeyOf() writes and that can differ between workloads of one template.
-// Mirrors pkg/workload/workload.go:totalRequestsFromPodSets, computeSchedulingHash (kueue ff69552e79).
+// Equivalence classes of workloads; lifecycle/queueing.h declares these functions. KnownByTemplate() must
+// compare each field that KeyOf() writes and that can differ between workloads of one template. Mirrors
+// pkg/workload/workload.go:totalRequestsFromPodSets, computeSchedulingHash (kueue ff69552e79).
 #include <algorithm>
 #include <utility>
 

@@ -80,8 +80,8 @@ class Compaction {
     if (may_end_) Poll();
   }
 
-  // Numbers the used ids of a kind, of which there were `size`, in the order of `less`. `less` must order any two
-  // ids: with a tie, the saved bytes would depend on the history of the state.
+  // Numbers the used ids of a kind, of which there were `size`, in the order of `less`. `less` must order any
+  // two ids: with a tie, the saved bytes would depend on the history of the state.
   template <typename IdT, typename Less>
   void OrderKind(size_t size, Less less) {
     std::vector<IdT> ids = marks_.All<IdT>();

@@ -108,8 +108,8 @@ class TopologyCapacity {
   void Assume(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
   void ClearAssumed();
 
-  // Starts a trial. Rollback(mark) undoes all changes of `used` made after the matching Mark(), latest first. The
-  // trees must not change during a trial, because the log contains their slots.
+  // Starts a trial. Rollback(mark) undoes all changes of `used` made after the matching Mark(), latest first.
+  // The trees must not change during a trial, because the log contains their slots.
   size_t Mark() {
     ++open_;
     return log_.size();
