@@ -456,6 +456,20 @@ def test_AC_06_a_status_that_no_request_can_have_is_an_error(stage, status, told
     assert told in str(caught.value)
 
 
+def test_AC_06_a_check_that_has_a_review_is_not_called(stage):
+    class Check:
+        def __call__(self, workload):
+            raise AssertionError(workload)
+
+        def review(self, _request):
+            return "Ready"
+
+    story = _one_check(stage, checks={CONTROLLER: Check()})
+    story.submit("q", name="w")
+    story.settle()
+    assert story.is_true("w", "Admitted")
+
+
 def test_AC_06_only_a_check_of_this_controller_has_the_status_of_a_request(stage):
     story = _one_check(stage)
     story.submit("q", name="w")

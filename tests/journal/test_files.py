@@ -379,3 +379,14 @@ def test_a_file_without_permission_raises_a_kueue_error(missing, cluster):
     finally:
         folder.chmod(0o755)
         shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("was_there", [False, True])
+def test_a_file_that_is_refused_gets_no_lock_file_and_keeps_one(tmp_path, was_there):
+    path, lock = tmp_path / "notes.txt", tmp_path / "notes.txt-lock"
+    path.write_text("notes", encoding="utf-8")
+    if was_there:
+        lock.touch()
+    with pytest.raises(InvalidSpecError, match="is not a journal"):
+        Journal(path)
+    assert lock.exists() == was_there

@@ -104,6 +104,16 @@ def test_checks_become_ready_after_a_delay_and_can_fail():
     assert 20 < failing.kpis.evictions < 100
 
 
+@pytest.mark.parametrize(
+    "times", [{"when": "0d 00:01:30"}, {"when": "90s"}, {"every": "1h", "at": "00:01:30", "times": 1}]
+)
+def test_a_time_of_day_has_seconds(one, times):
+    jobs = [{"queue": "q", "submit": 0, "runtime": 10, "gpu": 1}]
+    hold, release = (kq.sim.Edit("ClusterQueue/q:stopPolicy", policy) for policy in ("Hold", "None"))
+    held = kq.simulate(one, jobs, events=[kq.sim.Event(0, hold), kq.sim.Event(what=release, **times)])
+    assert held.jobs["first_start"][0] == 90
+
+
 def provisioned(**spec):
     """Return a cluster whose check has a ProvisioningRequestConfig with these fields."""
     named = {"apiGroup": "kueue.x-k8s.io", "kind": "ProvisioningRequestConfig", "name": "config"}
