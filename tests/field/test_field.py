@@ -68,6 +68,22 @@ def test_a_job_whose_workload_is_in_the_dump_is_that_workload(files, capsys):
     assert f"{key} is admitted" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("status", [{"active": 1, "startTime": "2026-05-01T08:05:00Z"}, {}])
+def test_the_owner_of_a_workload_is_its_job_whatever_its_name(files, capsys, status):
+    first = kq.Scheduler(kq.load(list(files(job("a", "u-1")))))
+    first.settle()
+    stored = to_dict(first.workload(first.keys()[0]))
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "u-1", "controller": True}
+    stored["metadata"] = {"name": "other", "namespace": "ml", "ownerReferences": [owner]}
+    paths = files(job("a", "u-1", status=status), more="---\n" + json.dumps(stored))
+
+    assert kq.Scheduler(kq.load(list(paths))).keys() == ("ml/other",)
+    assert main(["explain", "a", *paths]) == 0
+    assert "ml/other is admitted" in capsys.readouterr().out
+    assert main(["import", *paths]) == 0
+    assert "running without a Workload" not in "".join(capsys.readouterr())
+
+
 def test_a_pending_workload_of_a_dump_is_explained_as_it_stands(files, capsys):
     first = kq.Scheduler(kq.load(list(files(job("a", "u-1", cpu=3), job("b", "u-2", cpu=3)))))
     first.settle()

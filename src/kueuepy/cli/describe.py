@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -245,12 +245,17 @@ def find(started: Started, name: str) -> str:
     inside = [key for key in keys if not slash or where in _places(scheduler, key)]
     # The name of a Workload that Kueue makes for a job: the kind, the name and a hash.
     made = re.compile(rf"[a-z]+-{re.escape(last)}(\d{{5}})?-[0-9a-f]{{5}}")
+
+    def is_owned(key: str) -> bool:
+        return any(owner.get("name") == last for owner in scheduler.workload(key).owner_references)
+
     # The most exact reading of a name that finds a workload counts.
-    for found in (
-        [key for key in keys if key == name],
-        [key for key in inside if key.partition("/")[2] == last],
-        [key for key in inside if made.fullmatch(key.partition("/")[2])],
-    ):
+    readings: tuple[Callable[[str], Any], ...] = (
+        lambda key: key.partition("/")[2] == last,
+        lambda key: made.fullmatch(key.partition("/")[2]),
+        is_owned,
+    )
+    for found in ([name] if name in keys else [key for key in inside if reads(key)] for reads in readings):
         if len(found) == 1:
             return found[0]
         if found:

@@ -77,14 +77,16 @@ class Existing:
     def __init__(self, workloads: Iterable[Workload]) -> None:
         """Index the Workloads.
 
-        The uid identifies the job of a Workload with another name, such as a slice of an elastic job.
+        The uid identifies the job of a Workload with another name, such as a slice of an elastic job, or one that a user
+        named. Kueue finds the Workloads of a job by their owner, too
+        (`pkg/controller/jobframework/indexer.go:OwnerReferenceIndexKey`).
         """
         self._keys = set()
         self._uids = set()
         for workload in workloads:
             self._keys.add(workload.key)
-            if uid := workload.labels.get(keys.JOB_UID):
-                self._uids.add(uid)
+            owners = (owner.get("uid") for owner in workload.owner_references if owner.get("controller"))
+            self._uids.update(filter(None, (workload.labels.get(keys.JOB_UID), *owners)))
 
     def lacks(self, made: Made) -> bool:
         """Return whether Kueue would create a Workload of a job.
