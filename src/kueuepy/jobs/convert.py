@@ -77,12 +77,12 @@ class Existing:
     def __init__(self, workloads: Iterable[Workload]) -> None:
         """Index the Workloads.
 
-        The uid identifies the job of a Workload with another name, such as a slice of an elastic job, or one that a user
-        named. Kueue finds the Workloads of a job by their owner, too
+        The uid identifies the job of a Workload with another name, such as a slice of an elastic job, or one that a
+        user named. Kueue finds the Workloads of a job by their owner, too
         (`pkg/controller/jobframework/indexer.go:OwnerReferenceIndexKey`).
         """
         self._keys = set()
-        self._uids = set()
+        self._uids = set[str]()
         for workload in workloads:
             self._keys.add(workload.key)
             owners = (owner.get("uid") for owner in workload.owner_references if owner.get("controller"))
