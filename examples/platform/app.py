@@ -7,6 +7,7 @@ import asyncio
 import json
 import logging
 import re
+import signal
 import sys
 import time
 from contextlib import asynccontextmanager, suppress
@@ -421,11 +422,13 @@ def main() -> None:
         "--log", choices=("debug", "info", "warning"), default="warning", help="level of the logs (default: warning)"
     )
     given = parser.parse_args()
+    # uvicorn raises the signal again after its end; the exit then closes the journal.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     logging.basicConfig(level=given.log.upper(), format="%(levelname)s %(name)s %(message)s")
     try:
         with Journal(given.journal, wait=given.wait) as journal:
             platform = Platform(journal, kq.load(given.cluster), given.name, given.on_change)
-            # SIGTERM ends the service when the requests that have begun have their answers.
+            # SIGTERM ends the service when the requests that have begun have their answers, or after this time.
             config = uvicorn.Config(
                 platform.app(),
                 host="127.0.0.1",
