@@ -140,7 +140,8 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
             _create(connection)
         elif application != APPLICATION:
             what = "is an SQLite file, but not a recording; `kueuepy record` writes recordings"
-            raise InvalidSpecError(f"{path}: {what}")
+            hint = "of a Journal, give the state that `journal.scheduler().save(file)` writes"
+            raise InvalidSpecError(f"{path}: {what}; {hint}")
         elif version != VERSION:
             raise InvalidSpecError(f"{path}: is a recording of version {version}; it must be of version {VERSION}")
         if writable:
