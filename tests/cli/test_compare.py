@@ -146,3 +146,31 @@ def test_jobs_without_a_queue_can_be_skipped_by_a_plan(kueuepy, tmp_path):
     assert "; --missing skip (" in kueuepy(*given).err
     found = kueuepy(*given, "--missing", "skip", "--seeds", 2)
     assert (found.code, "--missing skip" in found.out, "--seeds 2 --output" in found.out) == (0, True, True)
+
+
+@pytest.mark.parametrize("submit", [0, 60])
+def test_jobs_that_do_not_start_because_no_runtime_is_given_are_named(kueuepy, tmp_path, submit):
+    names = [tmp_path / f"{name}.yaml" for name in ("two", "three")]
+    for number, name in zip((2, 3), names, strict=True):
+        kq.dump(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": number}})), name)
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text("queue,submit,runtime,cpu\n" + "".join(f"a,{submit * n},,1\n" for n in range(10)))
+    found = kueuepy("compare", *names, "--jobs", jobs)
+    for ran, count in ((found, 8), (found, 7), (kueuepy("simulate", names[0], "--jobs", jobs), 8)):
+        out = " ".join(ran.out.split())
+        told = f"{count} of 10 jobs did not start, and {10 - count} running jobs never end, because no runtime is given"
+        assert told in out
+        assert "Next step: give each job a runtime." in out
+        assert not [text for text in ("No job waits", "does not change the mean", "no other policy") if text in out]
+    assert "Keep “two” for now: without runtimes" in " ".join(found.out.split())
+
+
+def test_the_next_step_names_the_columns_that_the_jobs_lack(kueuepy, arguments, tmp_path):
+    jobs = tmp_path / "jobs.csv"
+    for columns, row, lacks in (
+        ("queue,submit,cpu", "team-a-queue,{n},1", "a runtime"),
+        ("queue,runtime,cpu", "team-a-queue,60,1", "a submission time"),
+    ):
+        jobs.write_text(f"{columns}\n" + "".join(f"{row.format(n=n)}\n" for n in range(3)))
+        out = " ".join(kueuepy(*arguments[:-1], jobs).out.split())
+        assert f"Next step: give each job {lacks}, which kueuepy plan and kueuepy sweep need." in out

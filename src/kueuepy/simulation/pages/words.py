@@ -275,6 +275,8 @@ def of_run(result: Recorded) -> str:
         between = interval(kpis, name)
         texts.append(f"{duration(getattr(kpis, name))}{f' ({CONFIDENCE} {between})' if between else ''}")
     sentences = [f"The mean wait is {texts[0]}.", f"95% of the jobs wait at most {texts[1]}."]
+    if blocked := _blocked(result):
+        sentences = [f"{blocked}.", f"Their waits count only to the end of the run, at {duration(result.seconds)}."]
     pair = busiest(kpis.utilisation)
     if pair:
         used = kpis.submission_utilisation.get(pair, kpis.utilisation[pair])
@@ -285,12 +287,26 @@ def of_run(result: Recorded) -> str:
     return " ".join(sentences)
 
 
+def _blocked(result: Recorded) -> str:
+    """Return that many jobs do not start and others never end, so that the waits mean little; empty otherwise."""
+    jobs = result.jobs
+    endless = int((is_named(jobs["state"], "Running") & np.isnan(jobs["runtime"])).sum())
+    counts = np.asarray(jobs["counted"])
+    unstarted = int((counts & is_named(jobs["state"], "Waiting") & np.isnan(jobs["first_start"])).sum())
+    if not endless or unstarted <= _MUCH_NEVER * counts.sum():
+        return ""
+    never = f"{counted(endless, 'running job')} never {verb(endless, 'end')}, because no runtime is given"
+    return f"{unstarted:,} of {counted(int(counts.sum()), 'job')} did not start, and {never}"
+
+
 def recommended(results: Mapping[str, Recorded]) -> tuple[str, str]:
     """Return the name of the policy to use, and a sentence that recommends it.
 
     The first policy is replaced only by a policy whose mean wait is clearly shorter.
     """
     first = next(iter(results))
+    if any(map(_blocked, results.values())):
+        return first, f"Keep “{first}” for now: without runtimes, the waits do not show which policy is better."
     best = _by_wait(results)[0]
     if best == first:
         return first, f"Keep “{first}”: no other policy has a shorter mean wait."
@@ -330,6 +346,8 @@ def of_results(results: Mapping[str, Recorded]) -> list[str]:
         results: The results of two or more policies, by name.
     """
     names = list(results)
+    if blocked := [f"Under “{name}”, {text}." for name, result in results.items() if (text := _blocked(result))]:
+        return blocked
     lead = [of_policies(results)] if len(names) > _TWO else []
     first, last = results[names[0]], results[names[-1]]
     try:
@@ -428,8 +446,9 @@ def problem(result: Recorded) -> Problem:
     """Return the largest problem of a simulation."""
     found = _problem(result)
     if found.command and not result.has_times:
-        step = "give each job a submission time, which kueuepy plan and kueuepy sweep need."
-        return found._replace(step=step, command="")
+        given = (("a submission time", result.jobs["submit"].any()), ("a runtime", result.kpis.finished))
+        lacks = " and ".join(name for name, is_given in given if not is_given)
+        return found._replace(step=f"give each job {lacks}, which kueuepy plan and kueuepy sweep need.", command="")
     return found
 
 
@@ -459,6 +478,8 @@ def _problem(result: Recorded) -> Problem:
     if sum(rows for _, rows in never) > _MUCH_NEVER * kpis.jobs:
         what, rows = max(never, key=lambda note: note[1])
         return Problem(f"{counted(rows, 'job')} {what}.", *report_step(source))
+    if blocked := _blocked(result):
+        return Problem(f"{blocked}.", "give each job a runtime.")
     if kpis.starved:
         text = f"{kpis.starved:,} {plural(kpis.starved, 'job')} {verb(kpis.starved, 'are')} never admitted, "
         return Problem(f"{text}although much later jobs are.", *report_step(source))
