@@ -107,3 +107,26 @@ def test_risk_names_the_rule(kueuepy, teams, tmp_path):
     assert ran.code == 0
     assert ran.out.startswith("default/a-2: evicted within 1 h in ")
     assert kueuepy("eta", "--risk", "a-2", *teams, "--json").json["probability"] == 0
+
+
+def test_future_jobs_and_jobs_of_other_files_have_the_priority_classes_of_the_cluster(kueuepy, tmp_path):
+    cluster, jobs, now = (tmp_path / name for name in ("cluster.yaml", "jobs.yaml", "now.csv"))
+    high = kq.objects.WorkloadPriorityClass("high", value=1000)
+    # One CPU, so that the job of the file overtakes the pending one.
+    kq.dump(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 1}}), high), cluster)
+    labels = "labels: {kueue.x-k8s.io/queue-name: a, kueue.x-k8s.io/priority-class: high}"
+    container = "{name: c, image: i, resources: {requests: {cpu: 1}}}"
+    jobs.write_text(
+        f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: urgent, namespace: default, {labels}}}\n"
+        f"spec: {{suspend: true, template: {{spec: {{restartPolicy: Never, containers: [{container}]}}}}}}\n"
+    )
+    now.write_text("name,queue,cpu\nx,a,1\ny,a,1\n")
+    eta = kueuepy("eta", "y", cluster, now, "--runtimes", "1h", "-N", "1", "--future", jobs)
+    assert (eta.code, "no quota within 30 d" in eta.out) == (0, True)  # the job with priority 1000 never ends
+    assert kueuepy("eta", "--risk", "x", cluster, now, "-N", "1", "--future", jobs).code == 0
+    assert kueuepy("simulate", cluster, "--jobs", jobs, "--json").json["jobs"] == 1
+    assert "starvation" in kueuepy("guarantee", "starvation", cluster, "--jobs", jobs, "--period", "1h").out
+    both = tmp_path / "both.yaml"
+    both.write_text(f"{cluster.read_text()}---\n{jobs.read_text()}")
+    assert kueuepy("simulate", both, "--json").json["jobs"] == 1
+    assert kq.Jobs.from_manifests(kq.load(both))["priority"].tolist() == [1000]

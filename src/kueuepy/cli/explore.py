@@ -13,7 +13,7 @@ from kueuepy.cli.logs import Log, pair, say_notes_of, setting
 from kueuepy.cli.options import Count, Port, Positive, Reading, Start, seconds_of
 from kueuepy.cli.output import UsageError, counting, expect_other_file, print_answer, say, until_interrupted
 from kueuepy.cli.page import serve_page
-from kueuepy.cluster import dump
+from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import ApiError, InvalidSpecError, counted, plural, shown
 from kueuepy.lab.exploration.estimate import estimated_waits, wait_series
 from kueuepy.lab.exploration.estimate import eta as when_admitted
@@ -120,13 +120,14 @@ def guarantee(
         kueuepy guarantee delays examples/week/teams.yaml --jobs examples/week/jobs.csv
         kueuepy guarantee safety examples/week/teams.yaml --cluster-queue robots
     """
-    scheduler = _timed(start(files, reading)) if question == "shrink" else None
+    cluster: Any = _timed(start(files, reading)) if question == "shrink" else reading.cluster(files)
+    around = None if question == "shrink" else cluster
     options: dict[str, Any] = {
         "cluster_queue": cluster_queue,
         "amounts": dict(pair("--amount", text) for text in amount) or None,
         "flavor_resource": flavor_resource,
-        "jobs": None if jobs is None else log.read(jobs),
-        "once": _coming(once),
+        "jobs": None if jobs is None else log.read(jobs, around=around),
+        "once": _coming(once, around),
         "period": period,
         "by": by,
         "edits": [Edit(*setting(text)) for text in set_] or None,
@@ -139,7 +140,7 @@ def guarantee(
     with counting("simulations done") as show:
         if question in ("shrink", "delays"):
             options["progress"] = show
-        found = guaranteed(question, scheduler or reading.cluster(files), **options)
+        found = guaranteed(question, cluster, **options)
     data = {**msgspec.structs.asdict(found), "facts": found.facts.rows()}
     return print_answer(found, data, json=json, is_negative=found.holds is not True)
 
@@ -173,7 +174,8 @@ def eta(
         raise UsageError("--runtimes or --history: one of them must be given, and only one")
     started = start(files, reading)
     scheduler, key = _timed(started), find(started, workload)
-    known, coming = (_known(runtimes), _coming(future)) if runtimes is not None else (None, _coming(future))
+    coming = _coming(future, scheduler.cluster)
+    known = None if runtimes is None else _known(runtimes)
     if history is not None:
         known = Jobs.from_workloads(history, user=users or None)
         arriving = min(span("--horizon", horizon), span("", _WEEK)) / SECOND
@@ -208,7 +210,7 @@ def risk(
     """
     started = start(files, reading)
     scheduler, key = _timed(started), find(started, workload)
-    options = {"within": within, "future": _coming(future), "n": futures, "seed": seed}
+    options = {"within": within, "future": _coming(future, scheduler.cluster), "n": futures, "seed": seed}
     known = None if runtimes is None else _known(runtimes)
     with counting("futures simulated", futures) as show:
         found = risk_of_eviction(scheduler, key, runtimes=known, progress=show, **options)
@@ -232,9 +234,9 @@ def _known(text: str) -> Any:
     return Log().recorded(text)  # the time for which an unfinished job has run is a lower bound of its runtime
 
 
-def _coming(path: str | None) -> Any:
+def _coming(path: str | None, around: Cluster | None) -> Any:
     """Return the future jobs of a file; their `submit` times count from now."""
-    return None if path is None else Log().read(path, option="", is_choice=False)
+    return None if path is None else Log().read(path, option="", is_choice=False, around=around)
 
 
 def play(

@@ -14,7 +14,7 @@ from kueuepy.cli.output import UsageError, print_json, progress, say, table
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, KueueError, counted, shown
 from kueuepy.look.numbers import amount, duration
-from kueuepy.manifest import Limits
+from kueuepy.manifest import Limits, Manifest
 from kueuepy.manifest.text.reading import is_live, is_recording, read
 from kueuepy.simulation.base import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
@@ -31,7 +31,9 @@ class Log(msgspec.Struct, frozen=True):
     window: str | None = None
     censored: Censored | None = None
 
-    def read(self, *paths: str, option: str = "--censored", is_choice: bool = True) -> Jobs:
+    def read(
+        self, *paths: str, option: str = "--censored", is_choice: bool = True, around: Cluster | None = None
+    ) -> Jobs:
         """Read the jobs of logs, tables, manifests, recordings or running clusters.
 
         Args:
@@ -39,11 +41,12 @@ class Log(msgspec.Struct, frozen=True):
             option: The option that errors and notes name; empty for a command without `--censored`.
             is_choice: Whether unfinished jobs are an error if `censored` is not set. Otherwise, their remaining
                 runtimes are drawn, and they never end if no job has finished.
+            around: The cluster with the priority classes and queues to which the jobs refer.
 
         Raises:
             InvalidSpecError: Some jobs had not finished, and `censored` is not set.
         """
-        return self.chosen(self.recorded(*paths), *paths, option=option, is_choice=is_choice)
+        return self.chosen(self.recorded(*paths, around=around), *paths, option=option, is_choice=is_choice)
 
     def chosen(self, found: Jobs, *paths: str, option: str = "--censored", is_choice: bool = True) -> Jobs:
         """Return the jobs of the time window, with full runtimes; see `read`."""
@@ -76,12 +79,13 @@ class Log(msgspec.Struct, frozen=True):
             UsageError: There are no jobs.
         """
         if jobs is not None:
-            found = self.read(jobs)
+            cluster = reading.cluster(files)
+            found = self.read(jobs, around=cluster)
             if not len(found) and not tables_in(jobs):
                 raise UsageError(
                     f"--jobs: {jobs} contains no job; give the output of: kubectl get jobs,workloads -A -o yaml"
                 )
-            return reading.cluster(files), found
+            return cluster, found
         tables = [table for name in files for table in tables_in(name)]
         rest = [name for name in files if name not in tables]
         return reading.cluster(rest, has_jobs=not tables), self.of_files(tables or rest)
@@ -116,7 +120,7 @@ class Log(msgspec.Struct, frozen=True):
         """The names of columns in the file, as `Jobs.read` accepts them."""
         return dict(pair("--map", given) for given in self.map_) or None
 
-    def recorded(self, *paths: str) -> Jobs:
+    def recorded(self, *paths: str, around: Cluster | None = None) -> Jobs:
         """Read all jobs, with the runtimes so far of jobs that had not finished."""
         columns = self.columns
         with progress(f"reading {', '.join(paths)}"):
@@ -125,7 +129,7 @@ class Log(msgspec.Struct, frozen=True):
                 return Jobs.concat([self._table(path, columns) for path in paths])
             if any(map(is_live, paths)):
                 return Jobs.from_workloads(list(paths))
-            manifest = Reading().manifest(list(paths))
+            manifest = _among(Reading().manifest(list(paths)), around)
             ran = workloads_of_jobs(manifest)
             is_dump = any(one.status is not None and one.status.conditions for one in ran)
             # The reader of a dump also reads statistics that a Workload does not keep.
@@ -138,6 +142,16 @@ class Log(msgspec.Struct, frozen=True):
         except MissingColumnsError as error:
             options = " ".join(f"--map {name}=COLUMN" for name in error.names)
             raise InvalidSpecError(error.text(options)) from None
+
+
+def _among(manifest: Manifest, cluster: Cluster | None) -> Manifest:
+    """Return the jobs of a manifest with the objects of a cluster; those to which jobs refer may be in both."""
+    if cluster is None:
+        return manifest
+    own = cluster.manifest
+    names = ("workload_priority_classes", "priority_classes", "others")
+    both: dict[str, Any] = {name: (*getattr(manifest, name), *getattr(own, name)) for name in names}
+    return msgspec.structs.replace(own, workloads=manifest.workloads, jobs=manifest.jobs, **both)
 
 
 def pair(option: str, given: str, allowed: tuple[str, ...] = ()) -> tuple[str, str]:

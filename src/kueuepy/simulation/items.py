@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
-from kueuepy.manifest import collector, is_recording, live_parts, load, opened, part
+from kueuepy.manifest import Manifest, collector, is_recording, live_parts, load, opened, part
 from kueuepy.objects import SECOND, Condition, Configuration, Workload, WorkloadStatus
 from kueuepy.objects.times import Timestamp, duration_ns, parse_time
 from kueuepy.simulation.base import JobColumns
@@ -23,7 +23,7 @@ from kueuepy.sources import readers
 from kueuepy.tables.columns import Categorical, categorical, concatenated, frame_columns
 
 if TYPE_CHECKING:
-    from kueuepy.manifest import Item, Manifest
+    from kueuepy.manifest import Item
     from kueuepy.session.submission import JobContext
     from kueuepy.sources import RecordedJobs
 
@@ -109,7 +109,7 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
     # A single row or object is a list of one.
     if isinstance(items, Mapping | Workload) or not isinstance(items, Iterable):
         items = [items]
-    return concat(list(_tables(list(items), around or _nowhere())))
+    return concat(list(_tables(list(items), around or _around(Manifest()))))
 
 
 def _no_job(item: Any) -> InvalidSpecError:
@@ -169,18 +169,24 @@ def _of_workloads(items: Iterable[Any], around: JobContext) -> JobColumns:
     return of_workloads(workloads, durations)
 
 
-def _nowhere() -> JobContext:
+def _around(manifest: Manifest) -> JobContext:
+    """Return the objects of a manifest to which its jobs refer."""
     from kueuepy.session.submission import JobContext  # noqa: PLC0415 - only manifests need it
 
-    return JobContext(Configuration(), (), (), (), (), numbers=count(1))
+    classes = (*manifest.workload_priority_classes, *manifest.priority_classes)
+    spaces, queues = manifest.namespaces, manifest.local_queues
+    own = manifest.configuration or Configuration()
+    return JobContext(own, classes, spaces, queues, manifest.others, numbers=count(1))
 
 
 def of_manifests(manifests: Any, runtime: Any) -> JobColumns:
     """Create jobs from a Cluster or a list of manifests; see `Jobs.from_manifests`."""
+    around = None
     # A Cluster and a Manifest have both.
     if hasattr(manifests, "workloads") and hasattr(manifests, "jobs"):
+        around = _around(getattr(manifests, "manifest", manifests))
         manifests = [*manifests.workloads, *manifests.jobs]
-    found = jobs_of(manifests)
+    found = jobs_of(manifests, around)
     if runtime is None:
         return found
     if isinstance(runtime, Mapping):
