@@ -76,7 +76,9 @@ def test_eta_prints_the_same_as_python(kueuepy, teams):
     assert ran.out.startswith("default/a-4: quota in 1 h (median); assumes that no new job arrives; an interval needs")
     never = kueuepy("eta", "team-a/a-4", *teams, "--runtimes", "1h", "-N", "5", "--horizon", "1m")
     assert never.out == "default/a-4: no quota within 1 min in any of 5 futures\n"
-    assert "the estimate is too early" in ran.err
+    assert "the estimate may be too early" in ran.err
+    held = kueuepy("eta", "a-2", *teams, "--runtimes", "1h", "-N", "5")
+    assert (held.out.split(",")[0], "too early" in held.err) == ("default/a-2: quota in 0 s (median)", False)
     assert kueuepy("eta", "a-4", *teams, "--runtimes", "1h", "-N", "5", "--json").json["p50"] == 3600
     told = kueuepy("eta", "a-4", *teams, "--runtimes", "1x").err
     assert told == 'error: --runtimes: "1x" is neither a time such as 1h30m nor a file\n'
@@ -130,3 +132,36 @@ def test_future_jobs_and_jobs_of_other_files_have_the_priority_classes_of_the_cl
     both.write_text(f"{cluster.read_text()}---\n{jobs.read_text()}")
     assert kueuepy("simulate", both, "--json").json["jobs"] == 1
     assert kq.Jobs.from_manifests(kq.load(both))["priority"].tolist() == [1000]
+
+
+def test_jobs_without_a_local_queue_are_skipped_on_request(kueuepy, tmp_path):
+    cluster, now, jobs = (tmp_path / name for name in ("cluster.yaml", "now.csv", "jobs.csv"))
+    kq.dump(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 1}})), cluster)
+    now.write_text("name,queue,cpu\nlost,none,1\nx,a,1\ny,a,1\n")
+    jobs.write_text("queue,submit,runtime,cpu\nnone,0,600,1\na,0,600,1\n")
+    given = ("y", cluster, now, "--runtimes", "1h", "-N", "1")
+    assert kueuepy("eta", *given, "--json").json["p50"] == 3600  # a workload without its LocalQueue only waits
+    commands = [
+        ("eta", *given, "--future", jobs),
+        ("eta", "--risk", "x", cluster, now, "-N", "1", "--future", jobs),
+        ("guarantee", "delays", cluster, "--jobs", jobs),
+        ("guarantee", "starvation", cluster, "--jobs", jobs, "--period", "1h"),
+        ("upgrade", cluster, "--jobs", jobs, "--from", "v0.17", "--to", "v0.18"),
+        ("upgrade", cluster, now, "--from", "v0.17", "--to", "v0.18"),
+    ]
+    for command in commands:
+        told = kueuepy(*command)
+        assert (told.code, "default/none (1" in told.err, "; --missing skip (" in told.err) == (1, True, True)
+        for how in ("skip", "wait"):
+            assert kueuepy(*command, "--missing", how, "--json").code == 0 or (how, command[0]) == ("wait", "guarantee")
+    waits = kueuepy(*commands[2], "--missing", "skip", "--json").json["facts"]
+    assert {row["subject"] for row in waits} == {"a"}
+    assert "safety does not accept it" in kueuepy("guarantee", "safety", cluster, "--missing", "skip").err
+
+
+def test_delays_ignore_the_jobs_of_the_files(tmp_path):
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 1}}))
+    held = cluster.replace(kq.Workload("x", queue_name="a", pod_sets=[kq.PodSet.of(requests={"cpu": 1})]))
+    jobs = [{"queue": "a", "submit": 0, "runtime": 60, "cpu": 1}]
+    found = [kq.lab.guarantee("delays", one, jobs=jobs) for one in (cluster, held)]
+    assert found[0].facts.rows() == found[1].facts.rows()

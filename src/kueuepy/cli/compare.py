@@ -129,6 +129,7 @@ def upgrade(
     from_: str,
     to: str,
     log: Log,
+    missing: Missing = "error",
     rows: Positive = 40,
     exit_code: bool = False,
     lenient: bool = False,
@@ -158,7 +159,8 @@ def upgrade(
     cluster = Cluster.from_manifest(manifest, names=False)
     read = reading_changes(manifest, objects, from_, to, lenient=not is_strict)
     with jobs_of(jobs or tables, log=log) as items, counting("jobs done") as show:
-        found = compare_versions(cluster, items if given is None else [given], from_, to, progress=show)
+        given = items if given is None else [given]
+        found = compare_versions(cluster, given, from_, to, missing=missing, progress=show)
     announce(text for result in found.comparison.results.values() for text in result.not_modelled)
     if json:
         print_json(_upgrade_data(found, read))

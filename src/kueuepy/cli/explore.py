@@ -25,7 +25,7 @@ from kueuepy.objects import SECOND, format_time, parse_span
 from kueuepy.platform.metrics import Watch
 from kueuepy.platform.metrics.series import MetricsServer, OwnSeries, Series, exposition
 from kueuepy.scheduler import Scheduler
-from kueuepy.simulation.model import Edit
+from kueuepy.simulation.model import Edit, Missing
 from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.table import cluster_of as make_cluster
 from kueuepy.tables.kinds import span
@@ -92,6 +92,7 @@ def guarantee(
     runtimes: str | None = None,
     futures: Positive | None = None,
     seed: Count | None = None,
+    missing: Missing | None = None,
     reading: Start,
     json: bool = False,
 ) -> bool:
@@ -115,6 +116,7 @@ def guarantee(
         runtimes (TIME|FILE): Runtime of every workload, or a job log (shrink).
         futures (N): Number of random series (safety) or of futures (shrink).  [default: 50]
         seed (N): Random seed (safety, shrink).  [default: 0]
+        missing (HOW): Jobs whose LocalQueue does not exist: error, skip, or wait (starvation, delays).  [default: error]
 
     Examples:
         kueuepy guarantee delays examples/week/teams.yaml --jobs examples/week/jobs.csv
@@ -134,6 +136,7 @@ def guarantee(
         "runtimes": None if runtimes is None else _known(runtimes),
         "n": futures,
         "seed": seed,
+        "missing": missing,
     }
     # An argument that does not belong to the question is an error of the library.
     options = {name: value for name, value in options.items() if value is not None}
@@ -156,6 +159,7 @@ def eta(
     futures: Positive = 200,
     seed: Count = 0,
     horizon: str = "30d",
+    missing: Missing = "error",
     reading: Start,
     json: bool = False,
 ) -> None:
@@ -163,7 +167,8 @@ def eta(
 
     With --history, remaining runtimes are drawn from the jobs of the same queue and user, given how long each workload
     has run, and new jobs arrive as in the recorded period. Unfinished jobs are treated as censored at the time for
-    which they have run. Without --history and --future, no other jobs arrive, so the estimated time is too early.
+    which they have run. Without --history and --future, no other jobs arrive, so the estimated time may be too
+    early.
 
     Examples:
         kueuepy eta a-4 examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --runtimes 1h
@@ -180,12 +185,12 @@ def eta(
         known = Jobs.from_workloads(history, user=users or None)
         arriving = min(span("--horizon", horizon), span("", _WEEK)) / SECOND
         coming = coming or Arrivals(known, arriving, since=scheduler.now % 86400)
-    options = {"future": coming, "n": futures, "seed": seed, "horizon": horizon, "users": users}
+    options = {"future": coming, "n": futures, "seed": seed, "horizon": horizon, "users": users, "missing": missing}
     with counting("futures simulated", futures) as show:
         found = when_admitted(scheduler, key, known, progress=show, **options)
     print_answer(found, found, json=json)
-    if coming is None and not json:
-        say("note: without --future no other jobs arrive, so the estimate is too early", stderr=True)
+    if found.closed and found.p95 and not json:
+        say("note: without --future no other jobs arrive, so the estimate may be too early", stderr=True)
 
 
 def risk(
@@ -197,6 +202,7 @@ def risk(
     future: str | None = None,
     futures: Positive = 200,
     seed: Count = 0,
+    missing: Missing = "error",
     reading: Start,
     json: bool = False,
 ) -> None:
@@ -210,7 +216,8 @@ def risk(
     """
     started = start(files, reading)
     scheduler, key = _timed(started), find(started, workload)
-    options = {"within": within, "future": _coming(future, scheduler.cluster), "n": futures, "seed": seed}
+    coming = _coming(future, scheduler.cluster)
+    options = {"within": within, "future": coming, "n": futures, "seed": seed, "missing": missing}
     known = None if runtimes is None else _known(runtimes)
     with counting("futures simulated", futures) as show:
         found = risk_of_eviction(scheduler, key, runtimes=known, progress=show, **options)

@@ -13,6 +13,7 @@ from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, 
 from kueuepy.profiles.gates import COVERAGE
 from kueuepy.simulation.changes import DecisionChange
 from kueuepy.simulation.comparison import Comparison, compare
+from kueuepy.simulation.model import Missing
 from kueuepy.simulation.simulate import Progress
 
 TOGETHER = "several together"
@@ -88,6 +89,7 @@ def compare_versions(
     before: str,
     after: str,
     *,
+    missing: Missing = "error",
     progress: Callable[[Progress], None] | None = None,
 ) -> Upgrade:
     """Simulate the same jobs under two releases of Kueue; return the decisions that differ, with their causes.
@@ -103,6 +105,7 @@ def compare_versions(
         before: The first release, such as `v0.17`. Releases v0.1 to v0.14 have no profile: they are simulated as the
             oldest release with a profile, with the rules of `EARLY_RULES` applied by `as_then`.
         after: The second release, in the same form as `before`.
+        missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
         progress: A function that receives a `Progress` at most ten times a second: first for the simulations of both
             releases, and then for those of single differences.
 
@@ -112,6 +115,7 @@ def compare_versions(
     Raises:
         InvalidSpecError: A release is unknown, a job is invalid, or the releases are different patches that kueuepy
             decides with one profile.
+        NotFoundError: Jobs name LocalQueues that do not exist, and `missing` is `error`.
 
     Example:
         >>> from kueuepy import ClusterQueue, ResourceFlavor
@@ -134,14 +138,14 @@ def compare_versions(
     then, wanted = (as_then(cluster, version) if is_early(version) else cluster for version in (before, after))
     old = _under(then, first, {}, version=first.name if is_early(before) else name)
     new = _under(wanted, second, {}, version=second.name if is_early(after) else later)
-    comparison = compare(old, new, items, names=(name, later), progress=progress)
+    comparison = compare(old, new, items, names=(name, later), missing=missing, progress=progress)
     causes: dict[tuple[float, str], list[str]] = {}
     # Without a difference, there is no cause to search for, and each cause costs a simulation.
     if comparison.decisions:
         taken_back = ((rule.name, _under(_other(cluster, before, rule, earlier), first, {})) for rule in early)
         forwards = dict(chain(taken_back, _alone(then, first, second)))
         backwards = dict(_without(cluster, first, second))
-        runs = compare({**forwards, **backwards}, items, progress=progress)
+        runs = compare({**forwards, **backwards}, items, missing=missing, progress=progress)
         for cause, run in runs.results.items():
             base = name if cause in forwards else later
             for change in Comparison({base: comparison[base], cause: run}).decisions:

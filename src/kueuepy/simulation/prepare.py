@@ -275,6 +275,9 @@ class Prepared:
             absent = [code for code, name in enumerate(queue.names) if name not in there]
             lost |= (clusters == index) & np.isin(queue.codes, absent)
             known |= there
+        if lost.any():  # a workload that exists waits without its LocalQueue, as in Kueue
+            exist = set(self.base.keys())
+            lost &= np.array([key not in exist for key in keys_of(table)])
         number = int(lost.sum())
         if not number:
             return table, table.notes

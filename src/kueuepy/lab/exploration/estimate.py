@@ -63,7 +63,7 @@ class Eta(msgspec.Struct, Framed, frozen=True):
             no quota at the horizon.
         horizon: The simulated time span.
         closed: Whether the simulated futures contain no new jobs because `future` was not given. If `closed` is true
-            and other users submit jobs, the percentiles are too low, and the interval is too narrow.
+            and other users submit jobs, the percentiles may be too low, and the interval too narrow.
 
     Example:
         >>> Eta("default/job", 0.0, 60.0, 300.0, 600.0, 600.0, (60.0, 300.0, 600.0), 3600.0).by("5m")

@@ -56,13 +56,14 @@ def delays(
     **settings: Unpack[RunSettings],
 ) -> Guarantee:
     """Measure how much the jobs of each group delay the jobs of the other groups; see `guarantee`."""
-    setup = setup_of(cluster, jobs, settings)
-    table = setup.jobs_of(0)
+    setup = setup_of(cluster := without_workloads(cluster), jobs, settings)
+    options: dict[str, Any] = {**msgspec.structs.asdict(setup.settings), "record": NOTHING}
+    # The simulation leaves out jobs without a LocalQueue.
+    table = Simulation(cluster, setup.jobs_of(0), **options).jobs
     groups = _groups(cluster, table, by)
     n = len(groups.names)
     if not 1 <= n <= _MOST:
         raise InvalidSpecError(f'guarantee: "{by}" makes {n} groups; there must be 1 to {_MOST:,}')
-    options = {**msgspec.structs.asdict(setup.settings), "record": NOTHING}
 
     def waits(chosen: NDArray[np.bool_], stop: threading.Event) -> Any:
         if not chosen.any() or stop.is_set():

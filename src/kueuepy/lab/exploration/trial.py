@@ -136,8 +136,8 @@ def one_key(scheduler: Scheduler, workload: Any) -> str:
 
 
 def without_workloads(cluster: Cluster) -> Cluster:
-    """Return a cluster without its workloads."""
-    return cluster.without(*cluster.workloads) if cluster.workloads else cluster
+    """Return a cluster without its workloads and jobs."""
+    return Cluster.from_manifest(msgspec.structs.replace(cluster.written, workloads=(), jobs=()), names=False)
 
 
 def pairs_of(owner: ClusterQueue | Cohort) -> list[FlavorResource]:
