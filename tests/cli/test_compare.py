@@ -1,5 +1,7 @@
 """`compare`."""
 
+import re
+
 import pytest
 
 import kueuepy as kq
@@ -163,6 +165,14 @@ def test_jobs_that_do_not_start_because_no_runtime_is_given_are_named(kueuepy, t
         assert "Next step: give each job a runtime." in out
         assert not [text for text in ("No job waits", "does not change the mean", "no other policy") if text in out]
     assert "Keep “two” for now: without runtimes" in " ".join(found.out.split())
+    assert "does not start in" in found.out
+    # Neither the picture nor the report judges waits that the end of the run cuts.
+    pair = kq.compare(*map(kq.load, names), kq.Jobs.read(jobs))
+    assert ": -42 s<" in pair.picture().svg or not submit
+    kq.report(pair, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert not re.search(r"Mean wait.*(better|worse|unclear)", pair.picture().svg.partition("95th")[0])
+    assert "(better)" not in text.partition("Policies side by side")[2].partition("Evenness")[0]
 
 
 def test_the_next_step_names_the_columns_that_the_jobs_lack(kueuepy, arguments, tmp_path):

@@ -152,6 +152,15 @@ def test_waits_are_a_distribution(crowded):
     assert {line.title for line in marks(charts.waits(crowded, "priority"), Line)} == {"all jobs", "0", "100"}
 
 
+@pytest.mark.parametrize(("gpus", "started"), [(1, 0.2), (9, 0.0)])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_waits_of_jobs_that_did_not_start_are_at_no_time_over(gpus, started):
+    result = kq.simulate(cluster(queue("q", 2)), [{"queue": "q", "submit": 60 * n, "gpu": gpus} for n in range(10)])
+    for line in marks(charts.waits(result), Line):
+        assert (line.x[-1], line.y[-1]) == (result.kpis.longest_wait, started)
+    assert "longest wait" in result.picture("waits").title
+
+
 def test_runs_in_one_lane_do_not_overlap(crowded):
     bars = marks(charts.gantt(crowded, jobs=150), Box)
     lanes = {}

@@ -302,6 +302,7 @@ def _differences(results: Mapping[str, Result]) -> Chart:
     (first, second), (one, other) = results, results.values()
     values = [dict(result.kpis.rows()) for result in (one, other)]
     pair, paired, marks = busiest(one.kpis.utilisation), intervals(results), list[Mark]()
+    is_cut = any(map(words.blocked, results.values()))
     names = [
         name
         for figure in SHOWN["sweep"]
@@ -311,7 +312,7 @@ def _differences(results: Mapping[str, Result]) -> Chart:
     for row, name in enumerate(names):
         base, value = (each.get(name, 0) for each in values)
         between = paired.get((second, name))
-        found = words.verdict(name, base, value, between)
+        found = words.verdict(name, base, value, between, is_cut=is_cut)
         colour = {"better": "good", "worse": "bad"}.get(found.word, "quiet")
         told = f"{figure_text(name, base)} → {figure_text(name, value)}: {found}"
         figure, _, limits = name.partition(" ")
@@ -434,14 +435,13 @@ def _jobs(change: JobChange) -> tuple[str, str]:
     """Return the outcome of a job under two policies; the second one ends with the difference of the waits."""
     before, after = change.before, change.after
     first, last = (_job(outcome, flavors=before.flavors != after.flavors) for outcome in (before, after))
-    longer = after.waited - before.waited
+    # The end of the run cuts the wait of a job that did not start.
+    longer = 0.0 if None in (before.started, after.started) else after.waited - before.waited
     return first, f"{last} ({'+' if longer > 0 else ''}{duration(longer)})" if longer else last
 
 
 def _job(outcome: JobOutcome, *, flavors: bool) -> str:
-    waited = f"waits {duration(outcome.waited)}"
-    if outcome.started is None:
-        waited += ", never starts"
+    waited = f"{'waits' if outcome.started is not None else 'does not start in'} {duration(outcome.waited)}"
     names = sorted({flavor for own in outcome.flavors.values() for flavor in own.values()}) if flavors else []
     times = "once" if outcome.evictions == 1 else f"{outcome.evictions} times"
     evicted = f", evicted {times}" if outcome.evictions else ""

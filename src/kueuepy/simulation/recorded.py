@@ -17,7 +17,7 @@ from kueuepy.files import write_files
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.columns import SPANS, Note, name_of, public_given
 from kueuepy.simulation.grouped import resample
-from kueuepy.tables.columns import Amounts, Categorical, Columns, stored_columns
+from kueuepy.tables.columns import Amounts, Categorical, Columns, is_named, stored_columns
 
 if TYPE_CHECKING:
     import os
@@ -303,6 +303,11 @@ def largest(rows: NDArray[np.int64], values: NDArray[Any], most: int) -> list[in
     """Return the rows with the largest values, starting with the largest; of equal values, the first rows."""
     found: list[int] = rows[np.lexsort((rows, -values[rows]))][:most].tolist()
     return found
+
+
+def unstarted(run: Recorded) -> NDArray[np.bool_]:
+    """Return a mask of the jobs that wait at the end and never had quota."""
+    return is_named(run.jobs["state"], "Waiting") & np.isnan(run.jobs["first_start"])
 
 
 def require(run: Recorded, what: str, table: Literal["usage", "runs"]) -> None:

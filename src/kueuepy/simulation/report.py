@@ -149,7 +149,7 @@ def _side_by_side(found: Comparison) -> str:
     values = _values(found)
     names = dict.fromkeys(name for one in values.values() for name in one)
     rows = []
-    paired = intervals(found.results)
+    paired, is_cut = intervals(found.results), any(map(words.blocked, found.results.values()))
     chosen = [name for own in SHOWN["policies"] for name in names if name.partition(" ")[0] == own]
     first, *others = found.names
     for name in chosen:
@@ -158,7 +158,7 @@ def _side_by_side(found: Comparison) -> str:
         for other in others:
             value = values[other].get(name, 0)
             row.append(parts.value_cell(name, value))
-            row.append(_change(name, base, value, paired.get((other, name))))
+            row.append(_change(name, base, value, paired.get((other, name)), is_cut=is_cut))
         rows.append(row)
     head = ["Metric", first]
     for other in others:
@@ -177,9 +177,11 @@ def _values(found: Comparison) -> dict[str, dict[str, float]]:
     return {policy: dict(kpis.rows()) for policy, kpis in found.kpis.items()}
 
 
-def _change(name: str, base: float, value: float, between: tuple[float, float] | None) -> parts.Cell:
+def _change(
+    name: str, base: float, value: float, between: tuple[float, float] | None, *, is_cut: bool = False
+) -> parts.Cell:
     """Return a cell that shows a difference, its confidence interval, and whether the difference is an improvement."""
-    found = words.verdict(name, base, value, between)
+    found = words.verdict(name, base, value, between, is_cut=is_cut)
     return parts.Cell(str(found), value - base, found.interval, found.is_clear)
 
 
@@ -197,7 +199,7 @@ def _gains(found: Comparison) -> list[str]:
         total = effects.of_all().jobs
         text = f"{less:,} of {total:,} jobs wait less under “{other}” than under “{first}”, and {longer:,} wait longer."
         text += f" The waits of {total - less - longer:,} jobs do not change."
-        inside = parts.paragraph(text) + _queues(found[first], (first, other), of_queues, number)
+        inside = parts.paragraph(text) + _queues((found[first], found[other]), (first, other), of_queues, number)
         lists = []
         for more in (False, True):
             # Of several policies, only the last has the full list; the report stays short.
@@ -210,18 +212,18 @@ def _gains(found: Comparison) -> list[str]:
     return sections
 
 
-def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total: int) -> str:
-    indices = colours(run)
-    rows = []
+def _queues(runs: tuple[Result, Result], names: tuple[str, str], queues: Sequence[Effect], total: int) -> str:
+    indices = colours(runs[0])
+    rows, is_cut = [], any(map(words.blocked, runs))
     known = {one.name: one for one in queues}
-    for one in map(known.__getitem__, in_order(run, known)):
-        evicted = one.evictions[1] - one.evictions[0]
+    for one in map(known.__getitem__, in_order(runs[0], known)):
+        evicted, between = one.evictions[1] - one.evictions[0], (one.low, one.high) if one.has_interval else None
         rows.append(
             (
                 parts.queue_cell(one.name, indices),
                 parts.Cell(f"{one.jobs:,}", one.jobs),
                 *(parts.value_cell("wait_mean", wait) for wait in (one.first, one.second)),
-                _change("wait_mean", one.first, one.second, (one.low, one.high) if one.has_interval else None),
+                _change("wait_mean", one.first, one.second, between, is_cut=is_cut),
                 parts.Cell(f"{evicted:+,}" if evicted else "0", evicted),
             )
         )

@@ -16,7 +16,7 @@ from kueuepy.simulation.columns import ENDED_BY_LIMIT, NATIVE, is_about, is_reso
 from kueuepy.simulation.confidence import Effect, Effects
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.grouped import sums
-from kueuepy.simulation.recorded import Recorded
+from kueuepy.simulation.recorded import Recorded, unstarted
 from kueuepy.tables.columns import exact, is_named, quantity_text
 from kueuepy.tables.columns import unit_of as unit_of_amount
 
@@ -275,8 +275,8 @@ def of_run(result: Recorded) -> str:
         between = interval(kpis, name)
         texts.append(f"{duration(getattr(kpis, name))}{f' ({CONFIDENCE} {between})' if between else ''}")
     sentences = [f"The mean wait is {texts[0]}.", f"95% of the jobs wait at most {texts[1]}."]
-    if blocked := _blocked(result):
-        sentences = [f"{blocked}.", f"Their waits count only to the end of the run, at {duration(result.seconds)}."]
+    if cut := blocked(result):
+        sentences = [f"{cut}.", f"Their waits count only to the end of the run, at {duration(result.seconds)}."]
     pair = busiest(kpis.utilisation)
     if pair:
         used = kpis.submission_utilisation.get(pair, kpis.utilisation[pair])
@@ -287,16 +287,15 @@ def of_run(result: Recorded) -> str:
     return " ".join(sentences)
 
 
-def _blocked(result: Recorded) -> str:
+def blocked(result: Recorded) -> str:
     """Return that many jobs do not start and others never end, so that the waits mean little; empty otherwise."""
-    jobs = result.jobs
+    jobs, counts = result.jobs, np.asarray(result.jobs["counted"])
     endless = int((is_named(jobs["state"], "Running") & np.isnan(jobs["runtime"])).sum())
-    counts = np.asarray(jobs["counted"])
-    unstarted = int((counts & is_named(jobs["state"], "Waiting") & np.isnan(jobs["first_start"])).sum())
-    if not endless or unstarted <= _MUCH_NEVER * counts.sum():
+    left = int((counts & unstarted(result)).sum())
+    if not endless or left <= _MUCH_NEVER * counts.sum():
         return ""
     never = f"{counted(endless, 'running job')} never {verb(endless, 'end')}, because no runtime is given"
-    return f"{unstarted:,} of {counted(int(counts.sum()), 'job')} did not start, and {never}"
+    return f"{left:,} of {counted(int(counts.sum()), 'job')} did not start, and {never}"
 
 
 def recommended(results: Mapping[str, Recorded]) -> tuple[str, str]:
@@ -305,7 +304,7 @@ def recommended(results: Mapping[str, Recorded]) -> tuple[str, str]:
     The first policy is replaced only by a policy whose mean wait is clearly shorter.
     """
     first = next(iter(results))
-    if any(map(_blocked, results.values())):
+    if any(map(blocked, results.values())):
         return first, f"Keep “{first}” for now: without runtimes, the waits do not show which policy is better."
     best = _by_wait(results)[0]
     if best == first:
@@ -346,8 +345,8 @@ def of_results(results: Mapping[str, Recorded]) -> list[str]:
         results: The results of two or more policies, by name.
     """
     names = list(results)
-    if blocked := [f"Under “{name}”, {text}." for name, result in results.items() if (text := _blocked(result))]:
-        return blocked
+    if cut := [f"Under “{name}”, {text}." for name, result in results.items() if (text := blocked(result))]:
+        return cut
     lead = [of_policies(results)] if len(names) > _TWO else []
     first, last = results[names[0]], results[names[-1]]
     try:
@@ -478,8 +477,8 @@ def _problem(result: Recorded) -> Problem:
     if sum(rows for _, rows in never) > _MUCH_NEVER * kpis.jobs:
         what, rows = max(never, key=lambda note: note[1])
         return Problem(f"{counted(rows, 'job')} {what}.", *report_step(source))
-    if blocked := _blocked(result):
-        return Problem(f"{blocked}.", "give each job a runtime.")
+    if cut := blocked(result):
+        return Problem(f"{cut}.", "give each job a runtime.")
     if kpis.starved:
         text = f"{kpis.starved:,} {plural(kpis.starved, 'job')} {verb(kpis.starved, 'are')} never admitted, "
         return Problem(f"{text}although much later jobs are.", *report_step(source))
@@ -570,7 +569,9 @@ class Verdict(NamedTuple):
         return f"{self.text} ({self.word})" if self.word else self.text
 
 
-def verdict(name: str, first: float, second: float, between: tuple[float, float] | None) -> Verdict:
+def verdict(
+    name: str, first: float, second: float, between: tuple[float, float] | None, *, is_cut: bool = False
+) -> Verdict:
     """Return the difference of a metric between two values, and whether it is an improvement.
 
     Args:
@@ -578,6 +579,7 @@ def verdict(name: str, first: float, second: float, between: tuple[float, float]
         first: The first value.
         second: The second value.
         between: The confidence interval of the difference; `None` if it has none.
+        is_cut: Whether the end of the run cuts many waits (`blocked`), so that they are not judged.
     """
     change, better, (low, high) = second - first, better_of(name), between or (0.0, 0.0)
     size, is_part = abs(change), unit_of(name) == "part"
@@ -590,6 +592,8 @@ def verdict(name: str, first: float, second: float, between: tuple[float, float]
     note, is_clear = interval_text(name, low, high) if between else "", low > 0 or high < 0
     if between and is_part:
         note = f"{points(low)} to {points(high)} points"
+    if is_cut and re.search("wait(_|$)", name):
+        return Verdict(text)
     if between and not is_clear and (text != NO_CHANGE or low < 0 < high):
         return Verdict(text, "unclear", note)
     # A difference is judged only if the metric has a direction.

@@ -31,7 +31,7 @@ from kueuepy.simulation.pictures.catalogue import (
     work,
     workers_of,
 )
-from kueuepy.simulation.recorded import Recorded, require
+from kueuepy.simulation.recorded import Recorded, require, unstarted
 from kueuepy.tables.columns import Columns, exact, is_named
 
 PictureName = Literal[
@@ -285,20 +285,20 @@ def _first_series(run: Recorded) -> dict[str, Ints]:
     *("notebook", "report", "comparison"),
 )
 def waits(run: Recorded, by: str = "queue") -> Chart:
-    """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs; 1 s or less is 1 s."""
+    """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs; 1 s or less is 1 s.
+
+    The lines end below 100 % if jobs did not start.
+    """
     counts = np.asarray(run.jobs["counted"])
     if not counts.any():
         raise StateError("picture: needs at least one job that counts")
     values, names = groups(run, by)
-    waited = run.jobs["waited"]
-    lines = [_distribution("all jobs", ALL, waited[counts])]
-    for name, index in names.items():
-        own = waited[counts & is_named(values, name)]
-        if len(own):
-            lines.append(_distribution(name, index, own))
-    rest = counts & ~np.isin(values.codes, [values.names.index(name) for name in names])
-    if rest.any():
-        lines.append(_distribution(*shown_as("others", names), waited[rest]))
+    waited, reach = np.where(unstarted(run), np.inf, run.jobs["waited"]), float(run.jobs["waited"][counts].max())
+    rest = ~np.isin(values.codes, [values.names.index(name) for name in names])
+    parts = [("all jobs", ALL, waited[counts])]
+    parts += [(name, index, waited[counts & is_named(values, name)]) for name, index in names.items()]
+    parts.append((*shown_as("others", names), waited[counts & rest]))
+    lines = [_distribution(*part, reach) for part in parts if len(part[2])]
     low, high = (float(end([end(line.x) for line in lines])) for end in (np.min, np.max))
     if low == high:
         low, high = low / 2, high * 2
@@ -319,13 +319,17 @@ def _longest(run: Recorded) -> str:
     return f"; longest wait: {duration(float(waited[row]))} ({queues[row]})" if waited.any() else ""
 
 
-def _distribution(name: str, index: int, waited: Floats) -> Line:
-    ordered = np.sort(waited)
+def _distribution(name: str, index: int, waited: Floats, reach: float) -> Line:
+    """Return the line of the waits; infinite ones, of jobs that did not start, keep it below 100 % up to `reach`."""
+    ordered = np.sort(waited[np.isfinite(waited)])
     rows = np.ceil(np.linspace(0.0, 1.0, _POINTS + 1)[1:] * len(ordered)).astype(np.int64) - 1
+    rows = rows[rows >= 0]  # of no job at all
     # A logarithmic axis has no 0.
     x = np.maximum(ordered[rows], _LEAST)
-    last = np.append(x[1:] > x[:-1], [True])
-    right, up = np.repeat(x[last], 2)[1:], np.repeat(((rows + 1) / len(ordered))[last], 2)[:-1]
+    last = np.append(x[1:] > x[:-1], [True])[: len(x)]
+    right, up = np.repeat(x[last], 2)[1:], np.repeat(((rows + 1) / len(waited))[last], 2)[:-1]
+    if len(ordered) < len(waited):
+        right, up = np.append(right, max(reach, _LEAST)), np.append(up, len(ordered) / len(waited))
     return Line(right, up, index, name, width=2.6 if index == ALL else 1.8)
 
 
