@@ -159,8 +159,8 @@ def upgrade(
     cluster = Cluster.from_manifest(manifest, names=False)
     read = reading_changes(manifest, objects, from_, to, lenient=not is_strict)
     with jobs_of(jobs or tables, log=log) as items, counting("jobs done") as show:
-        given = items if given is None else [given]
-        found = compare_versions(cluster, given, from_, to, missing=missing, progress=show)
+        work = items if given is None else [given]
+        found = compare_versions(cluster, work, from_, to, missing=missing, progress=show)
     announce(text for result in found.comparison.results.values() for text in result.not_modelled)
     if json:
         print_json(_upgrade_data(found, read))

@@ -173,7 +173,7 @@ def _around(manifest: Manifest) -> JobContext:
     """Return the objects of a manifest to which its jobs refer."""
     from kueuepy.session.submission import JobContext  # noqa: PLC0415 - only manifests need it
 
-    classes = (*manifest.workload_priority_classes, *manifest.priority_classes)
+    classes: tuple[Any, ...] = (*manifest.workload_priority_classes, *manifest.priority_classes)
     spaces, queues = manifest.namespaces, manifest.local_queues
     own = manifest.configuration or Configuration()
     return JobContext(own, classes, spaces, queues, manifest.others, numbers=count(1))

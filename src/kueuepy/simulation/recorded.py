@@ -307,7 +307,8 @@ def largest(rows: NDArray[np.int64], values: NDArray[Any], most: int) -> list[in
 
 def unstarted(run: Recorded) -> NDArray[np.bool_]:
     """Return a mask of the jobs that wait at the end and never had quota."""
-    return is_named(run.jobs["state"], "Waiting") & np.isnan(run.jobs["first_start"])
+    found: NDArray[np.bool_] = is_named(run.jobs["state"], "Waiting") & np.isnan(run.jobs["first_start"])
+    return found
 
 
 def require(run: Recorded, what: str, table: Literal["usage", "runs"]) -> None:

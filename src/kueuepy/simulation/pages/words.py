@@ -98,10 +98,9 @@ def _loads(result: Recorded) -> list[str]:
         trees.setdefault(result.trees.get(name, name), []).append(name)
     indices = {name: index for index, names in enumerate(trees.values()) for name in names}
     tree_of = np.array([*(indices[name] for name in queues.names), len(trees)])[queues.codes]
-    resources = [name for name in jobs.names if is_resource(name)]
     loads = {
         name: np.bincount(tree_of, exact(jobs)[name] * jobs["pods"] * runtime, minlength=len(trees))
-        for name in resources
+        for name in filter(is_resource, jobs.names)
     }
     seconds = max(result.seconds - result.warmup, 0.0)
     found = []
@@ -111,7 +110,7 @@ def _loads(result: Recorded) -> list[str]:
             for name in names
             for pair, (_, nominal, _, _) in result.totals["queues"].get(name, {"cells": {}})["cells"].items()
         )
-        for resource in resources:
+        for resource in loads:
             quota = nominal.get(resource, 0) / 1e9 / seconds if seconds else 0.0
             asked = float(loads[resource][index]) / span
             # An unlimited quota is stored as a huge number.
@@ -327,10 +326,8 @@ def _by_wait(results: Mapping[str, Recorded]) -> list[str]:
 def of_policies(results: Mapping[str, Recorded]) -> str:
     """Return the headline of a comparison: the policy with the lowest mean wait, and the certainty of this result."""
     best, after, *_ = _by_wait(results)
-    text = (
-        f"Of {len(results)} policies, “{best}” has the shortest mean wait: {duration(results[best].kpis.wait_mean)}. "
-    )
-    text += f"“{after}” is next with {duration(results[after].kpis.wait_mean)}"
+    shortest, next_ = (duration(results[name].kpis.wait_mean) for name in (best, after))
+    text = f"Of {len(results)} policies, “{best}” has the shortest mean wait: {shortest}. “{after}” is next with {next_}"
     try:
         effect = Effects(results[best], results[after]).of_all()
     except KueueError:
