@@ -326,8 +326,8 @@ def _by_wait(results: Mapping[str, Recorded]) -> list[str]:
 def of_policies(results: Mapping[str, Recorded]) -> str:
     """Return the headline of a comparison: the policy with the lowest mean wait, and the certainty of this result."""
     best, after, *_ = _by_wait(results)
-    shortest, next_ = (duration(results[name].kpis.wait_mean) for name in (best, after))
-    text = f"Of {len(results)} policies, “{best}” has the shortest mean wait: {shortest}. “{after}” is next with {next_}"
+    least, next_ = (duration(results[name].kpis.wait_mean) for name in (best, after))
+    text = f"Of {len(results)} policies, “{best}” has the shortest mean wait: {least}. “{after}” is next with {next_}"
     try:
         effect = Effects(results[best], results[after]).of_all()
     except KueueError:
