@@ -159,7 +159,7 @@ def test_jobs_without_a_local_queue_are_skipped_on_request(kueuepy, tmp_path):
     assert "safety does not accept it" in kueuepy("guarantee", "safety", cluster, "--missing", "skip").err
 
 
-def test_delays_ignore_the_jobs_of_the_files(tmp_path):
+def test_delays_ignore_the_jobs_of_the_files():
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 1}}))
     held = cluster.replace(kq.Workload("x", queue_name="a", pod_sets=[kq.PodSet.of(requests={"cpu": 1})]))
     jobs = [{"queue": "a", "submit": 0, "runtime": 60, "cpu": 1}]
