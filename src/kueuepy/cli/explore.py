@@ -116,7 +116,8 @@ def guarantee(
         runtimes (TIME|FILE): Runtime of every workload, or a job log (shrink).
         futures (N): Number of random series (safety) or of futures (shrink).  [default: 50]
         seed (N): Random seed (safety, shrink).  [default: 0]
-        missing (HOW): Jobs whose LocalQueue does not exist: error, skip, or wait (starvation, delays).  [default: error]
+        missing (HOW): Jobs whose LocalQueue does not exist: error, skip, or wait (starvation, delays).
+            [default: error]
 
     Examples:
         kueuepy guarantee delays examples/week/teams.yaml --jobs examples/week/jobs.csv
