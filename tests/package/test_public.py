@@ -58,6 +58,10 @@ def test_import_loads_only_what_is_needed():
     assert _run(code) == "[]"
 
 
+def test_a_scheduler_loads_no_numpy():
+    assert _run("import sys, kueuepy; kueuepy.Scheduler; print('numpy' in sys.modules)") == "False"
+
+
 def test_an_import_loads_few_modules():
     """The number of modules determines the time of an import, and does not depend on the load of the machine."""
     code = "import sys; before = set(sys.modules); import kueuepy; print(*sorted(set(sys.modules) - before))"

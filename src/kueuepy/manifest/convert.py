@@ -33,7 +33,6 @@ from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.objects.readable import decoding_fault, ready
 from kueuepy.objects.times import parse_duration
 from kueuepy.profiles import DEVELOPMENT, release_of
-from kueuepy.tables.kinds import number_of
 
 T = TypeVar("T")
 
@@ -388,6 +387,8 @@ def _seconds(value: Any) -> Any:
 
 
 def _number(text: Any) -> Any:
+    from kueuepy.tables.kinds import number_of  # noqa: PLC0415 - it loads NumPy, which most manifests do not need
+
     number = number_of(text)
     return text if number is None else number
 
