@@ -71,11 +71,12 @@ def compare(
     with jobs_of(jobs, log=log) as items, counting("jobs done") as show:
         how: SimulateSettings = {} if missing is None else {"missing": missing}
         found = compare_policies(clusters[0], clusters[1], items, names=names, threads=threads, progress=show, **how)
-    has_times = bool(found.before.kpis.finished and found.before.jobs["submit"].any())
+    given = (("a submission time", found.before.jobs["submit"].any()), ("a runtime", found.before.kpis.finished))
+    lacks = " and ".join(what for what, is_given in given if not is_given)
     # Other commands read several files of jobs as FILE arguments.
     more, log_file = ([], jobs[0]) if len(jobs) == 1 else (jobs, None)
     for name, run in zip((before, after), found.results.values(), strict=True):
-        run.source, run.has_times = log.source([name, *with_, *more], log_file, reading, missing), has_times
+        run.source, run.lacks = log.source([name, *with_, *more], log_file, reading, missing), lacks
     if picture is not None:
         found.picture().save(picture)
     code = print_answer(found, _comparison_data(found), json=json, is_negative=exit_code and bool(found.changes))

@@ -241,6 +241,8 @@ def find(started: Started, name: str) -> str:
     """
     scheduler = started.scheduler
     keys = scheduler.keys()
+    if name in keys:
+        return name
     where, slash, last = name.rpartition("/")
     inside = [key for key in keys if not slash or where in _places(scheduler, key)]
     # The name of a Workload that Kueue makes for a job: the kind, the name and a hash.
@@ -255,7 +257,8 @@ def find(started: Started, name: str) -> str:
         lambda key: made.fullmatch(key.partition("/")[2]),
         is_owned,
     )
-    for found in ([name] if name in keys else [key for key in inside if reads(key)] for reads in readings):
+    for reads in readings:
+        found = [key for key in inside if reads(key)]
         if len(found) == 1:
             return found[0]
         if found:

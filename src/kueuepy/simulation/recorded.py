@@ -222,8 +222,8 @@ class Recorded:
         self.trees: dict[str, str] = facts["trees"]
         self.policy: str = facts.get("policy", "")
         # The arguments of the command that named the cluster and the jobs, for the commands that advice names; empty in
-        # Python. Such commands need jobs with times.
-        self.source, self.has_times = "", True
+        # Python. `lacks` names what such commands need and the jobs do not have.
+        self.source, self.lacks = "", ""
         self.not_modelled: tuple[str, ...] = tuple(facts.get("not_modelled", ()))
         self._waiting = facts.get("waiting", ())
         # A result keeps its simulation to repeat it; files and pickles do not hold one.

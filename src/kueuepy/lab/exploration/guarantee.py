@@ -56,7 +56,8 @@ def delays(
     **settings: Unpack[RunSettings],
 ) -> Guarantee:
     """Measure how much the jobs of each group delay the jobs of the other groups; see `guarantee`."""
-    setup = setup_of(cluster := without_workloads(cluster), jobs, settings)
+    cluster = without_workloads(cluster)
+    setup = setup_of(cluster, jobs, settings)
     options: dict[str, Any] = {**msgspec.structs.asdict(setup.settings), "record": NOTHING}
     # The simulation leaves out jobs without a LocalQueue.
     table = Simulation(cluster, setup.jobs_of(0), **options).jobs

@@ -15,7 +15,8 @@ vector = QuotaVectorEnv
 
 _ID = "kueuepy/Quota-v0"
 if _ID not in registration.registry:
-    single, several = (f"kueuepy.lab.rl.quota:{name}" for name in ("QuotaEnv", "QuotaVectorEnv"))
-    registration.register(_ID, single, vector_entry_point=several)
+    registration.register(
+        _ID, "kueuepy.lab.rl.quota:QuotaEnv", vector_entry_point="kueuepy.lab.rl.quota:QuotaVectorEnv"
+    )
 
 __all__ = ["Baseline", "DoNothing", "HillClimber", "Proportional", "QuotaEnv", "QuotaVectorEnv", "play", "vector"]

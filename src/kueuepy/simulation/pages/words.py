@@ -441,10 +441,9 @@ def interval(kpis: Kpis, name: str) -> str:
 def problem(result: Recorded) -> Problem:
     """Return the largest problem of a simulation."""
     found = _problem(result)
-    if found.command and not result.has_times:
-        given = (("a submission time", result.jobs["submit"].any()), ("a runtime", result.kpis.finished))
-        lacks = " and ".join(name for name, is_given in given if not is_given)
-        return found._replace(step=f"give each job {lacks}, which kueuepy plan and kueuepy sweep need.", command="")
+    if found.command and result.lacks:
+        step = f"give each job {result.lacks}, which kueuepy plan and kueuepy sweep need."
+        return found._replace(step=step, command="")
     return found
 
 
