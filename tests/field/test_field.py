@@ -69,11 +69,12 @@ def test_a_job_whose_workload_is_in_the_dump_is_that_workload(files, capsys):
 
 
 @pytest.mark.parametrize("status", [{"active": 1, "startTime": "2026-05-01T08:05:00Z"}, {}])
-def test_the_owner_of_a_workload_is_its_job_whatever_its_name(files, capsys, status):
+@pytest.mark.parametrize("flags", [{"controller": True}, {}])
+def test_the_owner_of_a_workload_is_its_job_whatever_its_name(files, capsys, status, flags):
     first = kq.Scheduler(kq.load(list(files(job("a", "u-1")))))
     first.settle()
     stored = to_dict(first.workload(first.keys()[0]))
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "u-1", "controller": True}
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "u-1", **flags}
     stored["metadata"] = {"name": "other", "namespace": "ml", "ownerReferences": [owner]}
     paths = files(job("a", "u-1", status=status), more="---\n" + json.dumps(stored))
 

@@ -85,7 +85,7 @@ class Existing:
         self._uids = set[str]()
         for workload in workloads:
             self._keys.add(workload.key)
-            owners = (owner.get("uid") for owner in workload.owner_references if owner.get("controller"))
+            owners = (owner.get("uid") for owner in workload.owner_references)
             self._uids.update(filter(None, (workload.labels.get(keys.JOB_UID), *owners)))
 
     def lacks(self, made: Made) -> bool:
